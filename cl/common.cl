@@ -1,0 +1,133 @@
+/* What every kernel shares: limits, exact copies by one work-group. */
+
+/* Macros: CLMOVE_BANKS, CLMOVE_CPU. The library sets them; the values here let
+ * a file compile alone. */
+#ifndef CLMOVE_COMMON
+#define CLMOVE_COMMON
+
+/* Distinct buffers that a launch can reach: 2, 16 or 64. */
+#ifndef CLMOVE_BANKS
+#define CLMOVE_BANKS 2
+#endif
+
+/* 1: loads of 16 bytes are fast at any address, and a work-group is a loop on
+ * one core. */
+#ifndef CLMOVE_CPU
+#define CLMOVE_CPU 0
+#endif
+
+/* Values that a work-item holds in registers between its loads and stores. */
+#define CLMOVE_HELD 8
+
+/* The banks as kernel parameters, bank_00 to bank_3f, and their way into an
+ * array. The array lives in local memory: a dynamic index into registers would
+ * become scratch memory on some devices. */
+#define BANK_PARAMETER(hex) __global uchar *bank_##hex,
+#define BANK_STORE(hex) banks[0x##hex] = bank_##hex;
+#define BANK_ROW(each, row)                                                    \
+    each(row##0) each(row##1) each(row##2) each(row##3) each(row##4)           \
+        each(row##5) each(row##6) each(row##7) each(row##8) each(row##9)       \
+            each(row##a) each(row##b) each(row##c) each(row##d) each(row##e)   \
+                each(row##f)
+#if CLMOVE_BANKS == 2
+#define BANK_EACH(each) each(00) each(01)
+#elif CLMOVE_BANKS == 16
+#define BANK_EACH(each) BANK_ROW(each, 0)
+#else
+#define BANK_EACH(each)                                                        \
+    BANK_ROW(each, 0) BANK_ROW(each, 1) BANK_ROW(each, 2) BANK_ROW(each, 3)
+#endif
+
+/* An array of the banks' addresses: BANK_ARRAY banks[CLMOVE_BANKS]. */
+#define BANK_ARRAY __local bank_pointer
+typedef __global uchar *bank_pointer;
+
+/* How a range of bytes is cut: `head` single bytes, `count` vectors of 16 whose
+ * destinations are aligned, single bytes up to the end. A source that is out of
+ * phase is loaded as aligned vectors and shifted: `head` and `count` keep those
+ * within the source. */
+struct cut {
+    ulong head, count;
+    uint phase; /* source minus destination, modulo 16 */
+};
+
+static struct cut cut_range(__global const uchar *dst,
+                            __global const uchar *src, ulong size)
+{
+    struct cut cut;
+    cut.phase = (uint)((ulong)src - (ulong)dst) & 15u;
+    cut.head = (0ul - (ulong)dst) & 15u;
+    ulong spare = 0; /* bytes that the last vector's load reaches further */
+    if (!CLMOVE_CPU && cut.phase != 0) {
+        if (cut.head < cut.phase)
+            cut.head += 16;
+        spare = 16 - cut.phase;
+    }
+    if (cut.head + spare + 16 > size) {
+        cut.head = size;
+        cut.count = 0;
+    } else {
+        cut.count = (size - cut.head - spare) / 16;
+    }
+    return cut;
+}
+
+/* 16 bytes at src, whose address is `phase` modulo 16. */
+static uint4 load_vector(__global const uchar *src, uint phase)
+{
+#if CLMOVE_CPU
+    (void)phase;
+    return as_uint4(vload16(0, src));
+#else
+    __global const ulong2 *from = (__global const ulong2 *)(src - phase);
+    const ulong2 low = from[0];
+    if (phase == 0)
+        return as_uint4(low);
+    const ulong2 high = from[1];
+    const ulong a = phase < 8 ? low.x : low.y;
+    const ulong b = phase < 8 ? low.y : high.x;
+    const ulong c = phase < 8 ? high.x : high.y;
+    /* Never a shift by 64: the device would take it modulo 64. */
+    const uint bits = (phase & 7u) * 8;
+    ulong2 result;
+    result.x = (a >> bits) | ((b << 1) << (63 - bits));
+    result.y = (b >> bits) | ((c << 1) << (63 - bits));
+    return as_uint4(result);
+#endif
+}
+
+/* Bytes from src to dst, disjoint, one at a time. */
+static void copy_bytes(__global uchar *dst, __global const uchar *src,
+                       ulong size, uint item, uint items)
+{
+    for (ulong i = item; i < size; i += items)
+        dst[i] = src[i];
+}
+
+/* `size` bytes from src to dst, disjoint, by all items of the group. No access
+ * leaves either range. */
+static void copy_disjoint(__global uchar *dst, __global const uchar *src,
+                          ulong size, uint item, uint items)
+{
+    const struct cut cut = cut_range(dst, src, size);
+    const ulong body = cut.count * 16;
+    const ulong step = CLMOVE_HELD * (ulong)items;
+    copy_bytes(dst, src, cut.head, item, items);
+    dst += cut.head;
+    src += cut.head;
+    size -= cut.head;
+    __global uint4 *to = (__global uint4 *)dst;
+    ulong i = item;
+    for (; i + step - items < cut.count; i += step) {
+        uint4 held[CLMOVE_HELD];
+        _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++) held[k] =
+            load_vector(src + (i + k * (ulong)items) * 16, cut.phase);
+        _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)
+            to[i + k * (ulong)items] = held[k];
+    }
+    for (; i < cut.count; i += items)
+        to[i] = load_vector(src + i * 16, cut.phase);
+    copy_bytes(dst + body, src + body, size - body, item, items);
+}
+
+#endif

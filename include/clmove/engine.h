@@ -1,0 +1,68 @@
+/* The engine: one device of one context, with clmove's programs built for it.
+ */
+
+#ifndef CLMOVE_ENGINE_H
+#define CLMOVE_ENGINE_H
+
+#include <clmove/device.h>
+
+CLMOVE_BEGIN_DECLS
+
+/// The programs of one device in one context. Lives inside the host's own
+/// context; the host keeps its queues, buffers and events. clmove never
+/// creates a queue, never calls clFinish, never blocks in an enqueue call.
+///
+/// Any number of threads may use one engine at once. Objects made from an
+/// engine keep what they need of it: they may be destroyed after it.
+struct clmove_engine;
+
+/// How to make an engine. A zero field means the default.
+struct clmove_engine_params {
+    cl_context context;  ///< required; retained
+    cl_device_id device; ///< required; one of the context's, sub-devices too
+    struct clmove_log log;
+    /// A folder with common.cl and ssm.cl that replace the built-in text. NULL:
+    /// the environment's CLMOVE_KERNEL_DIR, and if that is not set either, the
+    /// text that is part of the library.
+    const char *kernel_directory;
+    /// Work-items in a work-group. 0: the environment's CLMOVE_GROUP_SIZE, else
+    /// what suits the device. Clamped to what the device and the kernel allow;
+    /// every value from 1 up gives the same bytes.
+    uint32_t group_size;
+    /// Work-groups of a launch. 0: the environment's CLMOVE_GROUP_COUNT, else
+    /// what suits the device. Every value from 1 up gives the same bytes.
+    uint32_t group_count;
+};
+
+/// What an engine decided for its device.
+struct clmove_engine_info {
+    struct clmove_device_info device;
+    uint32_t group_size; ///< work-items in a group, before a kernel's own limit
+    uint32_t group_count; ///< work-groups of a launch
+    uint32_t tile_size;   ///< bytes that one group moves before it takes the
+                          ///< next tile
+    uint32_t slice_rows;  ///< requests whose decisions fit local memory at once
+};
+
+/// Creates an engine and builds its programs, which may take a second.
+///
+/// *engine receives the object, or NULL on failure.
+///
+/// Returns CLMOVE_INVALID_ARGUMENT (NULL, a device outside the context, an
+/// environment variable that is no number), CLMOVE_UNSUPPORTED_DEVICE,
+/// CLMOVE_NO_KERNEL_TEXT, CLMOVE_BUILD_FAILED (the log receives the compiler's
+/// whole output), OpenCL's codes.
+CLMOVE_API clmove_status clmove_engine_create(
+    const struct clmove_engine_params *params, struct clmove_engine **engine);
+
+/// Destroys an engine and sets *engine to NULL. NULL and a pointer to NULL are
+/// fine. Commands that were enqueued finish as usual.
+CLMOVE_API void clmove_engine_destroy(struct clmove_engine **engine);
+
+/// What the engine decided. `info` is filled; nothing in it needs freeing.
+CLMOVE_API clmove_status clmove_engine_describe(
+    const struct clmove_engine *engine, struct clmove_engine_info *info);
+
+CLMOVE_END_DECLS
+
+#endif

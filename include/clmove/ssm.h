@@ -1,0 +1,260 @@
+/* Recurrent state in paged device memory: where it lives, and its copies. */
+
+#ifndef CLMOVE_SSM_H
+#define CLMOVE_SSM_H
+
+#include <clmove/engine.h>
+#include <clmove/memory.h>
+#include <clmove/status.h>
+
+CLMOVE_BEGIN_DECLS
+
+// A model with recurrent layers keeps, per layer, a conv state (the window of
+// the last tokens that a short convolution needs) and / or a temporal state
+// (one matrix). Each is a tensor of blocks; a request's blocks are listed in a
+// row of a block table. With speculative decoding a step computes several
+// tokens and accepts some of them; when the accepted ones cross a block
+// boundary, the state as it was at that boundary is copied to the block that
+// is to keep it. These calls decide that on the device, for all requests and
+// all states at once, and copy.
+//
+// The rules (when to copy, from where) are those of vLLM's mamba-cache
+// post-processing for speculative decoding, with every open corner closed; see
+// docs/semantics.md.
+
+/// How one block of a state tensor is laid out.
+enum clmove_ssm_kind {
+    /// conv, [width][dim]: a token's dim values are contiguous.
+    CLMOVE_SSM_CONV_SD = 1,
+    /// conv, [dim][width]: a channel's width values are contiguous, rows are
+    /// row_stride bytes apart.
+    CLMOVE_SSM_CONV_DS = 2,
+    /// temporal: `size` opaque bytes.
+    CLMOVE_SSM_TEMPORAL = 3
+};
+
+/// One state tensor of one layer. Block b starts b * block_stride bytes after
+/// the memory's offset. Gaps between blocks and between rows are never touched.
+struct clmove_ssm_state {
+    uint32_t kind;         ///< enum clmove_ssm_kind
+    uint32_t group;        ///< layers of one group share a block table
+    uint32_t block_count;  ///< blocks in the tensor, at least 1
+    uint32_t width;        ///< conv only: tokens in the window, at least 1
+    uint32_t dim;          ///< conv only: channels, at least 1
+    uint32_t element_size; ///< conv only: 1, 2, 4 or 8 bytes
+    uint32_t taps;         ///< conv only: taps of the convolution; 0: not said
+    struct clmove_memory memory; ///< read and written
+    uint64_t block_stride; ///< bytes between blocks; 0: one block's own extent
+    uint64_t row_stride;   ///< bytes, CONV_DS only; 0: width * element_size
+    uint64_t size;         ///< bytes, temporal only: one block's state
+};
+
+/// What is known of the block table that a group of layers shares.
+struct clmove_ssm_group {
+    uint32_t has_null_block; ///< not 0: null_block names a block that stands
+                             ///< for "no block" and is never touched
+    int32_t null_block;
+};
+
+struct clmove_ssm_layout_params {
+    const struct clmove_ssm_state *states; ///< [state_count]
+    size_t state_count;                    ///< at least 1
+    const struct clmove_ssm_group *groups; ///< [group_count], or NULL: no group
+                                           ///< has a null block
+    size_t group_count;                    ///< at least 1
+    /// Drafted tokens of a step at most. Where a state says its taps, its
+    /// window must hold taps - 1 + draft_tokens tokens. 0: none, or not said.
+    uint32_t draft_tokens;
+};
+
+/// Where a model's states live. Immutable; any number of threads may use it.
+struct clmove_ssm_layout;
+
+/// Creates a layout: checks it, copies the descriptions and retains the
+/// buffers. Nothing is enqueued and no state is touched.
+///
+/// States of one group must not overlap, first to last byte of each block.
+/// States of different groups may share a pool: their tables then name
+/// different blocks of it.
+///
+/// Returns CLMOVE_INVALID_ARGUMENT (an unknown kind, a zero count, an element
+/// size that is not 1, 2, 4 or 8, row_stride below width * element_size,
+/// block_stride below a block's extent, a window too narrow, a group out of
+/// range, both or neither of buffer and pointer, a buffer of another context),
+/// CLMOVE_OUT_OF_RANGE (the last block ends past the memory),
+/// CLMOVE_OVERLAP (with both states), CLMOVE_ACCESS_DENIED (a buffer that
+/// kernels cannot read and write), CLMOVE_UNSUPPORTED (a pointer kind, SVM on a
+/// device without it), CL_OUT_OF_HOST_MEMORY, OpenCL's codes.
+CLMOVE_API clmove_status clmove_ssm_layout_create(
+    struct clmove_engine *engine, const struct clmove_ssm_layout_params *params,
+    struct clmove_ssm_layout **layout);
+
+/// Destroys a layout and sets *layout to NULL. NULL is fine, and so are steps
+/// that still use it: they keep what they need.
+CLMOVE_API void clmove_ssm_layout_destroy(struct clmove_ssm_layout **layout);
+
+/// The block table of one group, int32 [max_rows][row_stride]: a request's
+/// column j holds the id of the block with its tokens j * tokens_per_block and
+/// on.
+struct clmove_ssm_table {
+    struct clmove_memory entries; ///< read
+    uint32_t columns;             ///< entries of a row that mean something
+    uint32_t row_stride;          ///< entries between rows; 0: columns
+};
+
+/// Why a request was left alone.
+enum clmove_ssm_fault_kind {
+    /// Nothing is wrong.
+    CLMOVE_SSM_FAULT_NONE = 0,
+    /// A counter is negative, or the sum leads to a column above INT32_MAX.
+    /// state -1; column: enum clmove_ssm_counter; value: the counter.
+    CLMOVE_SSM_FAULT_COUNTER = 1,
+    /// A column that the copy needs is not in the table. column: it, clamped to
+    /// int32; value: the table's number of columns.
+    CLMOVE_SSM_FAULT_COLUMN = 2,
+    /// The table's entry is no block of the state. value: the entry.
+    CLMOVE_SSM_FAULT_BLOCK = 3,
+    /// The table's entry is the null block. value: the entry.
+    CLMOVE_SSM_FAULT_NULL_BLOCK = 4
+};
+
+/// Which array a CLMOVE_SSM_FAULT_COUNTER is about.
+enum clmove_ssm_counter {
+    CLMOVE_SSM_COUNTER_COMPUTED = 0,
+    CLMOVE_SSM_COUNTER_SCHEDULED = 1,
+    CLMOVE_SSM_COUNTER_DRAFT = 2,
+    CLMOVE_SSM_COUNTER_ACCEPTED = 3
+};
+
+/// One entry of the fault array, 16 bytes. The first fault that is found is
+/// written: counters in the order scheduled, draft, computed, accepted; then
+/// states ascending, and for each its source before its destination.
+struct clmove_ssm_fault {
+    int32_t kind;   ///< enum clmove_ssm_fault_kind
+    int32_t state;  ///< index into the layout's states
+    int32_t column; ///< of the group's table
+    int32_t value;
+};
+
+/// Where one step's numbers live. All arrays are int32 in device memory, at
+/// offsets that are multiples of 4. Row i of the tables and of every array is
+/// request i.
+///
+/// Arrays that a call needs and that are absent are refused by that call:
+/// pre-process needs computed, scheduled, accepted_in, accepted_out, column_in
+/// and column_out; post-process needs computed, scheduled, draft, accepted_in,
+/// accepted_out and column_in.
+struct clmove_ssm_step_params {
+    uint32_t tokens_per_block; ///< at least 1
+    uint32_t max_rows;         ///< requests in a batch at most, at least 1
+    uint32_t slot_count;       ///< entries of computed, accepted and column
+                               ///< arrays, at least max_rows; 0: max_rows
+    const struct clmove_ssm_table *tables; ///< one per group of the layout
+    struct clmove_memory computed;     ///< [slot_count] tokens computed before
+                                       ///< the step
+    struct clmove_memory scheduled;    ///< [max_rows] tokens of the step,
+                                       ///< drafts included; 0: row not in it
+    struct clmove_memory draft;        ///< [max_rows] drafts among them
+    struct clmove_memory accepted_in;  ///< [slot_count] tokens accepted, the
+                                       ///< bonus token included
+    struct clmove_memory accepted_out; ///< [slot_count] written, every entry;
+                                       ///< may be accepted_in itself
+    struct clmove_memory column_in;    ///< [slot_count] running column: the
+                                       ///< table column of the block in use
+    struct clmove_memory column_out;   ///< [slot_count] written by pre-process,
+                                       ///< every entry; may be column_in itself
+    struct clmove_memory faults;       ///< optional: struct clmove_ssm_fault
+                                 ///< [max_rows]; a row's entry is written when
+                                 ///< it is at fault, else left alone: clear it
+                                 ///< yourself
+};
+
+/// A layout with the block tables and per-request arrays of one kind of step,
+/// checked and bound once, with kernel arguments of its own. The arrays'
+/// contents may change between calls; the arrays themselves may not.
+///
+/// One call at a time may be in flight on a step: order calls by their events,
+/// or by an in-order queue.
+struct clmove_ssm_step;
+
+/// Creates a step. Retains the buffers. May build a program, when the layout's
+/// states and the tables lie in more buffers than the programs that the engine
+/// has built so far can take.
+///
+/// Results must not overlap any other array, any table or any state, except
+/// where accepted_out is exactly accepted_in and column_out exactly column_in:
+/// the call then copies those aside first, which costs one more command.
+///
+/// Returns CLMOVE_INVALID_ARGUMENT (tokens_per_block or max_rows 0, slot_count
+/// below max_rows, a group without a table, row_stride below columns, an offset
+/// or pointer that is no multiple of 4), CLMOVE_OUT_OF_RANGE (an array too
+/// small for its rows), CLMOVE_OVERLAP, CLMOVE_ACCESS_DENIED (a write-only
+/// input, a read-only result), CLMOVE_UNSUPPORTED (tables in more than 32
+/// buffers), CLMOVE_BUILD_FAILED, CL_OUT_OF_HOST_MEMORY, OpenCL's codes.
+CLMOVE_API clmove_status clmove_ssm_step_create(
+    struct clmove_ssm_layout *layout,
+    const struct clmove_ssm_step_params *params, struct clmove_ssm_step **step);
+
+/// Destroys a step and sets *step to NULL. NULL is fine. Its calls must have
+/// finished if it uses SVM; otherwise they finish as usual.
+CLMOVE_API void clmove_ssm_step_destroy(struct clmove_ssm_step **step);
+
+/// Pre-process, before the model runs: for rows 0 .. rows - 1, when the step's
+/// tokens lie in another block than the running one, copies the state there.
+///
+///     prev = column_in, cur = ceil((computed + scheduled) / tokens_per_block)
+///     - 1
+///     prev >= 0 and prev != cur: every state is copied (prev -> cur, bias =
+///     max(accepted_in - 1, 0)), and accepted_out = 1
+///     column_out = cur
+///
+/// A row with scheduled < 1 is left alone. The copy (source column, destination
+/// column, bias): a conv window moves from block table[source] to
+/// table[destination], token t receiving token t + bias; its last `bias` tokens
+/// stay as they are. A temporal state moves from table[source + bias] to
+/// table[destination]. Source and destination may be one physical block: the
+/// result is memmove's.
+///
+/// A row whose numbers or blocks are wrong (enum clmove_ssm_fault_kind) is at
+/// fault: none of its states is touched, its accepted and column stay, and its
+/// entry in `faults` is written. Other rows are not affected. Only what the
+/// copy would touch is checked.
+///
+/// Whoever admits a request sets its accepted to 1 and its column to
+/// floor((computed - 1) / tokens_per_block), -1 for a request that starts at 0.
+///
+/// The caller promises that, within the call, a block that one request writes
+/// is neither read nor written by another; shared (prefix) blocks may appear as
+/// sources.
+///
+/// Returns when queued. `event` may be NULL; else the caller releases it.
+/// rows 0 is fine: the results are written. One launch, and one small one
+/// before it when a result is its own input.
+///
+/// Returns CLMOVE_INVALID_ARGUMENT (rows above max_rows, an absent array),
+/// CLMOVE_WRONG_QUEUE, CLMOVE_PARTLY_ENQUEUED, OpenCL's codes.
+CLMOVE_API clmove_status clmove_enqueue_ssm_pre(
+    struct clmove_ssm_step *step, uint32_t rows, cl_command_queue queue,
+    cl_uint wait_count, const cl_event *wait_list, cl_event *event);
+
+/// Post-process, after tokens were accepted: saves, for every request that
+/// passed a block boundary, the state as it was at the last boundary.
+///
+///     R = computed + scheduled - draft, N = R + accepted_in - 1
+///     A = floor(N / tokens_per_block) * tokens_per_block
+///     scheduled - draft >= 1, accepted_in >= 1, A >= R and
+///     A >= tokens_per_block: every state is copied (column_in ->
+///     A / tokens_per_block - 1, bias = A - R)
+///     if the two columns are one, accepted_out = 1; and if bias is 0 as well,
+///     nothing moves
+///
+/// accepted_out is written for every slot: 1 in that case, else accepted_in.
+/// column_out is not used. Copies, faults, promises, returns: as for
+/// pre-process.
+CLMOVE_API clmove_status clmove_enqueue_ssm_post(
+    struct clmove_ssm_step *step, uint32_t rows, cl_command_queue queue,
+    cl_uint wait_count, const cl_event *wait_list, cl_event *event);
+
+CLMOVE_END_DECLS
+
+#endif

@@ -1,0 +1,46 @@
+/* The commands of one call, each behind the one before it. */
+
+#include "chain.h"
+
+void chain_add(struct chain *chain, cl_event event)
+{
+    if (chain->last != NULL)
+        clReleaseEvent(chain->last);
+    chain->last = event;
+    chain->enqueued++;
+}
+
+cl_int chain_kernel(struct chain *chain, cl_kernel kernel, size_t group_count,
+                    size_t group_size, bool wants_event)
+{
+    const size_t global = group_count * group_size;
+    cl_event event = NULL;
+    const cl_int status = clEnqueueNDRangeKernel(
+        chain->queue, kernel, 1, NULL, &global, &group_size,
+        chain_wait_count(chain), chain_wait_list(chain),
+        wants_event ? &event : NULL);
+    if (status == CL_SUCCESS)
+        chain_add(chain, event);
+    return status;
+}
+
+clmove_status chain_finish(struct chain *chain, const struct clmove_log *log,
+                           cl_int result, cl_event *event)
+{
+    clmove_status status = CLMOVE_SUCCESS;
+    if (event != NULL && chain->last != NULL) {
+        *event = chain->last;
+        chain->last = NULL;
+    }
+    CHECK(result == CL_SUCCESS || chain->enqueued > 0, result,
+          "enqueueing failed with %s, and nothing was enqueued",
+          clmove_status_name(result));
+    CHECK(result == CL_SUCCESS, CLMOVE_PARTLY_ENQUEUED,
+          "enqueueing failed with %s after %u commands",
+          clmove_status_name(result), chain->enqueued);
+out:
+    if (chain->last != NULL)
+        clReleaseEvent(chain->last);
+    chain->last = NULL;
+    return status;
+}

@@ -1,0 +1,45 @@
+/* The commands of one call, each behind the one before it. */
+
+#ifndef CHAIN_H
+#define CHAIN_H
+
+#include "check.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One call on its way into the queue. Commands are chained by events on every
+ * kind of queue, in-order ones too: a wait list that fails must stop them all,
+ * and some in-order queues go on after a failed command. */
+struct chain {
+    cl_command_queue queue;
+    cl_uint wait_count;
+    const cl_event *wait_list;
+    cl_event last;     /* of the command enqueued last, or NULL */
+    uint32_t enqueued; /* commands */
+};
+
+/* What the next command waits for. */
+static inline cl_uint chain_wait_count(const struct chain *chain)
+{
+    return chain->enqueued == 0 ? chain->wait_count : 1;
+}
+
+static inline const cl_event *chain_wait_list(const struct chain *chain)
+{
+    return chain->enqueued == 0 ? chain->wait_list : &chain->last;
+}
+
+/* Takes in a command that was enqueued; `event` may be NULL for the last. */
+void chain_add(struct chain *chain, cl_event event);
+
+/* Enqueues a kernel. Without `wants_event` no command may follow. */
+cl_int chain_kernel(struct chain *chain, cl_kernel kernel, size_t group_count,
+                    size_t group_size, bool wants_event);
+
+/* The status of the whole call, whose last OpenCL code is `result`. Gives the
+ * last event to *event, if that is wanted and there is one. */
+clmove_status chain_finish(struct chain *chain, const struct clmove_log *log,
+                           cl_int result, cl_event *event);
+
+#endif

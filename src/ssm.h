@@ -1,0 +1,25 @@
+/* The layout of recurrent states, as steps see it. */
+
+#ifndef SSM_H
+#define SSM_H
+
+#include "bind.h"
+#include "engine.h"
+
+#include <clmove/ssm.h>
+
+struct clmove_ssm_layout {
+    atomic_uint references;
+    struct clmove_engine *engine;
+    size_t state_count, group_count;
+    struct clmove_ssm_state *states; /* strides filled in */
+    struct memory_view *views;       /* of states: first to last block's end;
+                                        their handles are retained */
+    uint64_t *extents;               /* of states: bytes of one block */
+    struct clmove_ssm_group *groups;
+};
+
+void layout_retain(struct clmove_ssm_layout *layout);
+void layout_release(struct clmove_ssm_layout *layout);
+
+#endif
