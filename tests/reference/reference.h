@@ -1,0 +1,92 @@
+/* The definition of "right" for state copies: plain C over host memory. */
+
+#ifndef REFERENCE_H
+#define REFERENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Written from docs/semantics.md alone. No OpenCL, nothing shared with src/ or
+ * cl/: everything is walked one element and one token at a time. */
+
+enum { REF_CONV_SD = 1, REF_CONV_DS = 2, REF_TEMPORAL = 3 };
+
+/* One state tensor over host memory: block b starts at memory + b *
+ * block_stride. All strides are given (no "0 means"). */
+struct ref_state {
+    int kind;
+    uint32_t group;
+    unsigned char *memory;
+    uint64_t block_count, block_stride, row_stride, size;
+    uint32_t width, dim, element_size;
+};
+
+struct ref_group {
+    int has_null_block;
+    int32_t null_block;
+};
+
+/* entries[row * row_stride + column] */
+struct ref_table {
+    const int32_t *entries;
+    uint32_t columns, row_stride;
+};
+
+struct ref_fault {
+    int32_t kind, state, column, value;
+};
+
+enum {
+    REF_FAULT_NONE = 0,
+    REF_FAULT_COUNTER = 1,
+    REF_FAULT_COLUMN = 2,
+    REF_FAULT_BLOCK = 3,
+    REF_FAULT_NULL_BLOCK = 4
+};
+
+enum {
+    REF_COUNTER_COMPUTED = 0,
+    REF_COUNTER_SCHEDULED = 1,
+    REF_COUNTER_DRAFT = 2,
+    REF_COUNTER_ACCEPTED = 3
+};
+
+struct ref_step {
+    const struct ref_state *states;
+    size_t state_count;
+    const struct ref_group *groups; /* [group_count] */
+    const struct ref_table *tables; /* [group_count] */
+    size_t group_count;
+    uint32_t tokens_per_block, rows, slot_count;
+    const int32_t *computed, *scheduled, *draft;
+    const int32_t *accepted_in; /* [slot_count] */
+    int32_t *accepted_out;      /* [slot_count]; may be accepted_in */
+    const int32_t *column_in;   /* [slot_count] */
+    int32_t *column_out;        /* pre-process only; may be column_in */
+    struct ref_fault *faults;   /* [rows] or NULL */
+};
+
+/* What one row comes to, before any byte moves. */
+struct ref_decision {
+    int copy;            /* states move (source, destination, bias) */
+    int reset;           /* accepted becomes 1 */
+    int64_t source;      /* column */
+    int64_t destination; /* column */
+    int64_t bias;        /* tokens */
+    int64_t column;      /* pre-process: the new running column */
+    struct ref_fault fault;
+};
+
+/* Decides one row; block ids are checked too, nothing is written. */
+struct ref_decision ref_decide_pre(const struct ref_step *step, uint32_t row);
+struct ref_decision ref_decide_post(const struct ref_step *step, uint32_t row);
+
+/* Carries out a decision's copies for one row, on the states' memory. */
+void ref_copy(const struct ref_step *step, uint32_t row,
+              const struct ref_decision *decision);
+
+/* The whole call: every decision is made on the values from before it. */
+void ref_pre(const struct ref_step *step);
+void ref_post(const struct ref_step *step);
+
+#endif
