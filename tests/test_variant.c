@@ -1,0 +1,93 @@
+/* Launch shapes for devices of every size. */
+
+#include "testing.h"
+#include "variant.h"
+
+#include <string.h>
+
+static struct clmove_device_info make(cl_device_type type)
+{
+    struct clmove_device_info info;
+
+    memset(&info, 0, sizeof(info));
+    info.type = type;
+    info.compute_units = 8;
+    info.max_group_size = 1024;
+    info.local_size = 32768;
+    return info;
+}
+
+static void check_variant(const struct clmove_device_info *info,
+                          const struct variant *variant)
+{
+    assert_true(variant->group_size >= 1);
+    assert_true(variant->group_size <= info->max_group_size ||
+                variant->group_size == 1);
+    assert_true(variant->group_count >= 1);
+    assert_true(variant->tile_size >= 256);
+    assert_true(variant->slice_rows >= 32);
+    /* a power of two */
+    assert_int_equal(variant->slice_rows & (variant->slice_rows - 1), 0);
+    /* a decision's 16 bytes and 64 pointers in local memory */
+    assert_true((uint64_t)variant->slice_rows * 16 + 64 * 8 <=
+                    info->local_size ||
+                variant->slice_rows == 32);
+}
+
+static void test_defaults(void **state)
+{
+    static const uint64_t local_sizes[] = {1024,  4096,  16384,  32768,
+                                           49152, 65536, 1048576};
+    static const size_t group_sizes[] = {1, 8, 64, 256, 1024, 4096};
+
+    (void)state;
+    for (int gpu = 0; gpu < 2; gpu++) {
+        for (int local = 0; local < 7; local++) {
+            for (int size = 0; size < 6; size++) {
+                struct clmove_device_info info =
+                    make(gpu ? CL_DEVICE_TYPE_GPU : CL_DEVICE_TYPE_CPU);
+                struct variant variant;
+                info.local_size = local_sizes[local];
+                info.max_group_size = group_sizes[size];
+                info.compute_units = (uint32_t)(size * 100);
+                variant = variant_choose(&info, 0, 0);
+                check_variant(&info, &variant);
+            }
+        }
+    }
+}
+
+static void test_forced(void **state)
+{
+    const struct clmove_device_info info = make(CL_DEVICE_TYPE_GPU);
+    struct variant variant = variant_choose(&info, 7, 3);
+
+    (void)state;
+    assert_int_equal(variant.group_size, 7);
+    assert_int_equal(variant.group_count, 3);
+    variant = variant_choose(&info, 4000, 0);
+    assert_int_equal(variant.group_size, 1024);
+    check_variant(&info, &variant);
+}
+
+/* A driver that says nothing useful. */
+static void test_zeros(void **state)
+{
+    struct clmove_device_info info;
+    struct variant variant;
+
+    (void)state;
+    memset(&info, 0, sizeof(info));
+    variant = variant_choose(&info, 0, 0);
+    check_variant(&info, &variant);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_forced),
+        cmocka_unit_test(test_zeros),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+}
