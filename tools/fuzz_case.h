@@ -1,0 +1,103 @@
+/* A random case: layouts, tables, numbers; all of it from seed and number. */
+
+#ifndef TOOLS_FUZZ_CASE_H
+#define TOOLS_FUZZ_CASE_H
+
+#include "fuzz_area.h"
+#include "random.h"
+
+#include <reference.h>
+
+enum {
+    FUZZ_STATES_MAX = 24,
+    FUZZ_GROUPS_MAX = 3,
+    FUZZ_POOL_AREAS_MAX = 20,
+    FUZZ_ARRAY_AREAS_MAX = 3,
+    FUZZ_AREAS_MAX = FUZZ_POOL_AREAS_MAX + FUZZ_ARRAY_AREAS_MAX,
+    FUZZ_ENGINES = 6,
+    FUZZ_RUN = 64 /* cases in a row with one engine and kind of buffers: a
+                     compiler may need seconds for each */
+};
+
+/* How many buffers states and tables lie in. */
+enum fuzz_buffers {
+    FUZZ_ONE_BUFFER, /* one for the states, one for everything else */
+    FUZZ_SOME_BUFFERS,
+    FUZZ_MANY_BUFFERS, /* more than 14 */
+    FUZZ_BUFFERS
+};
+
+/* A place in an area. */
+struct fuzz_place {
+    uint32_t area;
+    size_t offset, size;
+};
+
+struct fuzz_state {
+    struct clmove_ssm_state described; /* all but the memory */
+    struct fuzz_place place;           /* first to last byte */
+    uint64_t extent;                   /* of a block */
+};
+
+enum fuzz_array {
+    FUZZ_COMPUTED,
+    FUZZ_SCHEDULED,
+    FUZZ_DRAFT,
+    FUZZ_ACCEPTED_IN,
+    FUZZ_ACCEPTED_OUT,
+    FUZZ_COLUMN_IN,
+    FUZZ_COLUMN_OUT,
+    FUZZ_FAULTS,
+    FUZZ_ARRAYS
+};
+
+struct fuzz_case {
+    uint64_t seed, number;
+    struct random random; /* while it is made */
+    bool post;            /* post-process instead of pre-process */
+    uint32_t engine;
+    enum fuzz_buffers buffers;
+    struct fuzz_area areas[FUZZ_AREAS_MAX];
+    uint32_t pool_areas, area_count;
+    struct fuzz_state states[FUZZ_STATES_MAX];
+    uint32_t state_count;
+    struct clmove_ssm_group groups[FUZZ_GROUPS_MAX];
+    uint32_t group_count;
+    bool groups_share; /* groups have blocks in one pool */
+    struct fuzz_place tables[FUZZ_GROUPS_MAX];
+    uint32_t columns[FUZZ_GROUPS_MAX], row_stride[FUZZ_GROUPS_MAX];
+    struct fuzz_place arrays[FUZZ_ARRAYS]; /* size 0: absent */
+    uint32_t tokens_per_block, rows, max_rows, slot_count;
+    uint32_t blocks_per_row; /* of its own, in each group */
+    uint32_t block_count;    /* of every state, at least */
+    uint32_t width;          /* of the widest window */
+};
+
+/* Makes case `number` of a seed, host images included; `shared` allows shared
+ * virtual memory. False when out of memory. fuzz_case_destroy always. */
+bool fuzz_case_create(struct fuzz_case *fuzz, uint64_t seed, uint64_t number,
+                      bool shared);
+void fuzz_case_destroy(struct fuzz_case *fuzz, const struct session *session);
+
+/* Part of fuzz_case_create: the numbers and tables, in fuzz_rows.c. */
+bool fuzz_rows_fill(struct fuzz_case *fuzz);
+
+/* The case as the reference sees it: inputs from `before`, results and states
+ * in `expected`. */
+struct fuzz_reference {
+    struct ref_state states[FUZZ_STATES_MAX];
+    struct ref_group groups[FUZZ_GROUPS_MAX];
+    struct ref_table tables[FUZZ_GROUPS_MAX];
+    struct ref_step step;
+};
+void fuzz_case_reference(const struct fuzz_case *fuzz,
+                         struct fuzz_reference *reference);
+
+/* "post-process, 5 states in 3 buffers, ..." */
+void fuzz_case_describe(const struct fuzz_case *fuzz, char *text, size_t size);
+
+/* What lies at an offset of an area: "state 3 (ds), block 7, byte 12". */
+void fuzz_case_locate(const struct fuzz_case *fuzz, uint32_t area,
+                      size_t offset, char *text, size_t size);
+
+#endif

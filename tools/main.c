@@ -1,0 +1,72 @@
+/* The clmove command: picks the subcommand. */
+
+#include "commands.h"
+
+#include <clmove/version.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    const char *summary;
+    enum cli_exit (*run)(int argc, char **argv);
+} commands[] = {
+    {"devices", "list OpenCL devices, and which one would be used",
+     cmd_devices},
+    {"check", "compare random state copies with a plain reference", cmd_check},
+    {"replay", "replay a recorded decode with state copies, and prove it",
+     cmd_replay}};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static void print_help(void)
+{
+    printf("usage: clmove COMMAND [options]\n"
+           "       clmove --help | --version\n"
+           "\n"
+           "clmove copies the recurrent state of language models in OpenCL "
+           "device memory,\n"
+           "safely where source and destination overlap.\n"
+           "\n"
+           "Commands:\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        printf("  %-9s %s\n", commands[i].name, commands[i].summary);
+    printf("\n"
+           "clmove COMMAND --help describes a command with all its options.\n"
+           "\n"
+           "Results go to standard output; progress and errors to standard "
+           "error.\n"
+           "Exit codes: 0 fine, 1 a check failed, 2 bad usage or input, 3 no "
+           "usable\n"
+           "device, 4 an OpenCL failure while running, 130 interrupted.\n"
+           "\n"
+           "Environment:\n"
+           "  CLMOVE_DEVICE       the device where --device is not given\n"
+           "  CLMOVE_KERNEL_DIR   a folder with kernel files that replace the "
+           "built-in ones\n"
+           "  CLMOVE_GROUP_SIZE   work-items in a work-group\n"
+           "  CLMOVE_GROUP_COUNT  work-groups of a launch\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        cli_error("a command is missing; see clmove --help");
+        return CLI_BAD_INPUT;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        print_help();
+        return (int)cli_finish_output(CLI_FINE);
+    }
+    if (strcmp(name, "--version") == 0) {
+        printf("clmove %s\n", clmove_version());
+        return (int)cli_finish_output(CLI_FINE);
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(name, commands[i].name) == 0)
+            return (int)cli_finish_output(commands[i].run(argc - 2, argv + 2));
+    }
+    cli_error("unknown %s \"%s\"; see clmove --help",
+              name[0] == '-' ? "option" : "command", name);
+    return CLI_BAD_INPUT;
+}
