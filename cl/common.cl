@@ -51,42 +51,56 @@ struct cut {
     uint phase; /* source minus destination, modulo 16 */
 };
 
-static struct cut cut_range(__global const uchar *dst,
-                            __global const uchar *src, ulong size)
+static void cut_range(__global const uchar *dst, __global const uchar *src,
+                      ulong size, struct cut *cut)
 {
-    struct cut cut;
-    cut.phase = (uint)((ulong)src - (ulong)dst) & 15u;
-    cut.head = (0ul - (ulong)dst) & 15u;
+    cut->phase = (uint)((ulong)src - (ulong)dst) & 15u;
+    cut->head = (0ul - (ulong)dst) & 15u;
     ulong spare = 0; /* bytes that the last vector's load reaches further */
-    if (!CLMOVE_CPU && cut.phase != 0) {
-        if (cut.head < cut.phase)
-            cut.head += 16;
-        spare = 16 - cut.phase;
+    if (!CLMOVE_CPU && cut->phase != 0) {
+        if (cut->head < cut->phase)
+            cut->head += 16;
+        spare = 16 - cut->phase;
     }
-    if (cut.head + spare + 16 > size) {
-        cut.head = size;
-        cut.count = 0;
+    if (cut->head + spare + 16 > size) {
+        cut->head = size;
+        cut->count = 0;
     } else {
-        cut.count = (size - cut.head - spare) / 16;
+        cut->count = (size - cut->head - spare) / 16;
     }
-    return cut;
 }
 
-/* 16 bytes at src, whose address is `phase` modulo 16. */
-static uint4 load_vector(__global const uchar *src, uint phase)
+/* What is loaded for 16 bytes at any address: the two aligned vectors that hold
+ * them, or one twice if the address is aligned itself. They are shifted when
+ * they are stored, so that loads stay in flight until then. */
+typedef ulong4 pair;
+
+/* For vector i of src, whose address is `phase` modulo 16. */
+static pair load_pair(__global const uchar *src, ulong i, uint phase)
 {
 #if CLMOVE_CPU
     (void)phase;
-    return as_uint4(vload16(0, src));
+    const ulong2 low = as_ulong2(vload16(i, src));
+    return (pair)(low, low);
 #else
-    __global const ulong2 *from = (__global const ulong2 *)(src - phase);
+    __global const ulong2 *from = (__global const ulong2 *)(src - phase) + i;
     const ulong2 low = from[0];
-    if (phase == 0)
-        return as_uint4(low);
-    const ulong2 high = from[1];
-    const ulong a = phase < 8 ? low.x : low.y;
-    const ulong b = phase < 8 ? low.y : high.x;
-    const ulong c = phase < 8 ? high.x : high.y;
+    ulong2 high = low;
+    if (phase != 0)
+        high = from[1];
+    return (pair)(low, high);
+#endif
+}
+
+static uint4 pair_value(pair held, uint phase)
+{
+#if CLMOVE_CPU
+    (void)phase;
+    return as_uint4(held.lo);
+#else
+    const ulong a = phase < 8 ? held.x : held.y;
+    const ulong b = phase < 8 ? held.y : held.z;
+    const ulong c = phase < 8 ? held.z : held.w;
     /* Never a shift by 64: the device would take it modulo 64. */
     const uint bits = (phase & 7u) * 8;
     ulong2 result;
@@ -104,30 +118,71 @@ static void copy_bytes(__global uchar *dst, __global const uchar *src,
         dst[i] = src[i];
 }
 
+/* `count` vectors from src to dst, disjoint, in phase. */
+static void copy_vectors(__global uchar *dst, __global const uchar *src,
+                         ulong count, uint item, uint items)
+{
+    __global const uint4 *from = (__global const uint4 *)src;
+    __global uint4 *to = (__global uint4 *)dst;
+    const ulong step = CLMOVE_HELD * (ulong)items;
+    ulong i = item;
+    for (; i + step - items < count; i += step) {
+        uint4 held[CLMOVE_HELD];
+        _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)
+        {
+            held[k] = from[i + k * items];
+        }
+        _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)
+        {
+            to[i + k * items] = held[k];
+        }
+    }
+    for (; i < count; i += items)
+        to[i] = from[i];
+}
+
+/* The same out of phase. */
+static void copy_shifted(__global uchar *dst, __global const uchar *src,
+                         uint phase, ulong count, uint item, uint items)
+{
+    __global uint4 *to = (__global uint4 *)dst;
+    const ulong step = CLMOVE_HELD / 2 * (ulong)items;
+    ulong i = item;
+    for (; i + step - items < count; i += step) {
+        pair held[CLMOVE_HELD / 2];
+        _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD / 2; k++)
+        {
+            held[k] = load_pair(src, i + k * items, phase);
+        }
+        _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD / 2; k++)
+        {
+            to[i + k * items] = pair_value(held[k], phase);
+        }
+    }
+    for (; i < count; i += items)
+        to[i] = pair_value(load_pair(src, i, phase), phase);
+}
+
 /* `size` bytes from src to dst, disjoint, by all items of the group. No access
  * leaves either range. */
 static void copy_disjoint(__global uchar *dst, __global const uchar *src,
                           ulong size, uint item, uint items)
 {
-    const struct cut cut = cut_range(dst, src, size);
-    const ulong body = cut.count * 16;
-    const ulong step = CLMOVE_HELD * (ulong)items;
+    struct cut cut;
+    cut_range(dst, src, size, &cut);
+    const ulong body = cut.head + cut.count * 16;
     copy_bytes(dst, src, cut.head, item, items);
-    dst += cut.head;
-    src += cut.head;
-    size -= cut.head;
-    __global uint4 *to = (__global uint4 *)dst;
-    ulong i = item;
-    for (; i + step - items < cut.count; i += step) {
-        uint4 held[CLMOVE_HELD];
-        _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++) held[k] =
-            load_vector(src + (i + k * (ulong)items) * 16, cut.phase);
-        _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)
-            to[i + k * (ulong)items] = held[k];
-    }
-    for (; i < cut.count; i += items)
-        to[i] = load_vector(src + i * 16, cut.phase);
+    if (cut.phase == 0)
+        copy_vectors(dst + cut.head, src + cut.head, cut.count, item, items);
+    else
+        copy_shifted(dst + cut.head, src + cut.head, cut.phase, cut.count, item,
+                     items);
     copy_bytes(dst + body, src + body, size - body, item, items);
+}
+
+/* Nothing, for calls that have nothing to do: their event still comes. */
+__kernel void clmove_nothing(void)
+{
 }
 
 #endif

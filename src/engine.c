@@ -14,49 +14,196 @@ void engine_retain(struct clmove_engine *engine)
     atomic_fetch_add(&engine->references, 1);
 }
 
+void engine_release_kernel(struct engine_kernel *kernel)
+{
+    if (kernel->kernel != NULL)
+        clReleaseKernel(kernel->kernel);
+    kernel->kernel = NULL;
+}
+
 void engine_release(struct clmove_engine *engine)
 {
     if (engine == NULL || atomic_fetch_sub(&engine->references, 1) != 1)
         return;
-    for (size_t i = 0; i < PROGRAM_BANK_CHOICES; i++) {
-        if (engine->programs[i] != NULL)
-            clReleaseProgram(engine->programs[i]);
+    for (size_t i = 0; i < CALL_COUNT; i++) {
+        for (size_t j = 0; j < 64; j++)
+            engine_release_kernel(&engine->moves.calls[i].kernels[j]);
+    }
+    engine_release_kernel(&engine->nothing);
+    scratch_release(&engine->moves.scratch);
+    for (size_t i = 0; i < ENGINE_PARTS; i++) {
+        for (size_t j = 0; j < PROGRAM_BANK_CHOICES; j++) {
+            if (engine->parts[i].programs[j] != NULL)
+                clReleaseProgram(engine->parts[i].programs[j]);
+        }
+        free(engine->parts[i].text);
     }
     if (engine->context != NULL)
         clReleaseContext(engine->context);
     pthread_mutex_destroy(&engine->mutex);
-    free(engine->text);
+    pthread_mutex_destroy(&engine->moves.mutex);
     free(engine);
 }
 
 /* The banks of the largest program that the device takes: a bank is a pointer,
- * and the other arguments need less than 384 bytes. */
-static size_t bank_choice_limit(const struct clmove_device_info *device)
+ * and the other arguments need less than 384 bytes; it lies in local memory as
+ * well, beside 18 bytes for each request of a slice and some counters. */
+static size_t bank_choice_limit(const struct clmove_engine *engine)
 {
+    const struct clmove_device_info *device = &engine->device;
     size_t choice = PROGRAM_BANK_CHOICES - 1;
-    while (choice > 0 && program_bank_counts[choice] * sizeof(cl_ulong) + 384 >
-                             device->max_parameter_size)
-        choice--;
+    for (; choice > 0; choice--) {
+        const uint64_t pointers =
+            (program_bank_counts[choice] + 1) * sizeof(cl_ulong);
+        if (pointers + 384 <= device->max_parameter_size &&
+            pointers + (uint64_t)engine->variant.slice_rows * 18 + 256 <=
+                device->local_size)
+            break;
+    }
     return choice;
 }
 
-clmove_status engine_program(struct clmove_engine *engine, size_t bank_count,
-                             cl_program *program, uint32_t *banks)
+static struct engine_part *find_part(struct clmove_engine *engine,
+                                     uint32_t part)
+{
+    return &engine->parts[part == CLMOVE_PART_STATES];
+}
+
+clmove_status engine_program(struct clmove_engine *engine, uint32_t part,
+                             size_t bank_count, cl_program *program,
+                             uint32_t *banks)
 {
     clmove_status status = CLMOVE_SUCCESS;
-    const size_t limit = bank_choice_limit(&engine->device);
+    const struct clmove_log *log = &engine->log;
+    const size_t limit = bank_choice_limit(engine);
+    struct engine_part *own = find_part(engine, part);
     size_t choice = 0;
+    CHECK(own->wanted, CLMOVE_INVALID_ARGUMENT,
+          "the engine was made without the part %s",
+          part == CLMOVE_PART_STATES ? "CLMOVE_PART_STATES"
+                                     : "CLMOVE_PART_MOVES");
     while (choice < limit && program_bank_counts[choice] < bank_count)
         choice++;
     pthread_mutex_lock(&engine->mutex);
-    if (engine->programs[choice] == NULL)
-        status = program_build(&engine->log, engine->context,
-                               engine->device.device, engine->text,
-                               &engine->variant, program_bank_counts[choice],
-                               &engine->programs[choice]);
+    if (own->programs[choice] == NULL)
+        status =
+            program_build(log, engine->context, engine->device.device,
+                          own->text, &engine->variant,
+                          program_bank_counts[choice], &own->programs[choice]);
+    *program = own->programs[choice];
     pthread_mutex_unlock(&engine->mutex);
-    *program = engine->programs[choice];
     *banks = program_bank_counts[choice];
+out:
+    return status;
+}
+
+clmove_status engine_make_kernel(const struct clmove_engine *engine,
+                                 cl_program program, const char *name,
+                                 uint32_t group_size,
+                                 struct engine_kernel *kernel)
+{
+    clmove_status status = CLMOVE_SUCCESS;
+    const struct clmove_log *log = &engine->log;
+    cl_int created = CL_SUCCESS;
+    size_t limit = 0;
+    kernel->kernel = clCreateKernel(program, name, &created);
+    CHECK(created == CL_SUCCESS, created, "making the kernel %s failed with %s",
+          name, clmove_status_name(created));
+    CHECK_CL(clGetKernelWorkGroupInfo(kernel->kernel, engine->device.device,
+                                      CL_KERNEL_WORK_GROUP_SIZE, sizeof limit,
+                                      &limit, NULL));
+    kernel->group_size = (uint32_t)max_u64(min_u64(limit, group_size), 1);
+    log_message(log, CLMOVE_LOG_INFO, status,
+                "kernel %s: groups of %u work-items, %zu allowed", name,
+                kernel->group_size, limit);
+out:
+    return status;
+}
+
+cl_int engine_enqueue_nothing(const struct clmove_engine *engine,
+                              struct chain *chain, bool wants_event)
+{
+    return chain_kernel(chain, engine->nothing.kernel, 1, 1, wants_event);
+}
+
+static clmove_status make_call_kernel(struct clmove_engine *engine,
+                                      enum engine_call call,
+                                      struct engine_kernel *kernel)
+{
+    static const char *const names[CALL_COUNT] = {"clmove_copy", "clmove_shift",
+                                                  "clmove_batch_device"};
+    clmove_status status = CLMOVE_SUCCESS;
+    cl_program program = NULL;
+    uint32_t banks = 0;
+    CHECK_STATUS(
+        engine_program(engine, CLMOVE_PART_MOVES, 1, &program, &banks));
+    status =
+        engine_make_kernel(engine, program, names[call],
+                           call == CALL_COPY ? engine->variant.copy_group_size
+                                             : engine->variant.move_group_size,
+                           kernel);
+out:
+    return status;
+}
+
+cl_int engine_call_kernel(struct clmove_engine *engine, enum engine_call call,
+                          const struct memory_binding *bindings, size_t count,
+                          const struct engine_kernel **kernel)
+{
+    size_t kinds = 0;
+    for (size_t i = 0; i < count; i++)
+        kinds |= (size_t)(bindings[i].pointer != NULL) << i;
+    struct engine_kernel *own = &engine->moves.calls[call].kernels[kinds];
+    cl_int status = CL_SUCCESS;
+    if (own->kernel == NULL)
+        status = make_call_kernel(engine, call, own);
+    *kernel = own;
+    return status;
+}
+
+/* The kernels for buffers only: the usual ones are there before the first call.
+ */
+static clmove_status make_call_kernels(struct clmove_engine *engine)
+{
+    clmove_status status = CLMOVE_SUCCESS;
+    for (unsigned i = 0; i < CALL_COUNT; i++)
+        CHECK_STATUS(make_call_kernel(engine, (enum engine_call)i,
+                                      &engine->moves.calls[i].kernels[0]));
+    engine->moves.ready = true;
+out:
+    return status;
+}
+
+/* The first program of each part, and the kernels that are not made per
+ * object. */
+static clmove_status build_parts(const struct clmove_engine_params *params,
+                                 const char *directory,
+                                 struct clmove_engine *engine)
+{
+    clmove_status status = CLMOVE_SUCCESS;
+    const struct clmove_log *log = &engine->log;
+    static const char *const files[ENGINE_PARTS] = {"move.cl", "ssm.cl"};
+    cl_program program = NULL;
+    uint32_t banks = 0;
+    CHECK((params->parts & ~3u) == 0, CLMOVE_INVALID_ARGUMENT,
+          "params->parts is 0x%x, and only the bits of enum clmove_part have a "
+          "meaning",
+          params->parts);
+    for (uint32_t i = 0; i < ENGINE_PARTS; i++) {
+        engine->parts[i].wanted =
+            params->parts == 0 || (params->parts & 1u << i) != 0;
+        if (!engine->parts[i].wanted)
+            continue;
+        CHECK_STATUS(
+            source_load(log, directory, files[i], &engine->parts[i].text));
+        CHECK_STATUS(engine_program(engine, 1u << i, 1, &program, &banks));
+        if (engine->nothing.kernel == NULL)
+            CHECK_STATUS(engine_make_kernel(engine, program, "clmove_nothing",
+                                            1, &engine->nothing));
+        if (1u << i == CLMOVE_PART_MOVES)
+            CHECK_STATUS(make_call_kernels(engine));
+    }
+out:
     return status;
 }
 
@@ -95,17 +242,17 @@ out:
     return status;
 }
 
-/* A number from 1 to 2^20 from the environment; 0 when it is not set. */
-static clmove_status environment_number(const struct clmove_log *log,
-                                        const char *name, uint32_t *number)
+/* `given`, or if that is 0 a number from the environment, or 0. */
+static clmove_status choose_number(const struct clmove_log *log,
+                                   const char *name, uint32_t given,
+                                   uint32_t *number)
 {
     clmove_status status = CLMOVE_SUCCESS;
     const char *text = getenv(name);
-    *number = 0;
-    if (text == NULL || text[0] == '\0')
+    *number = given;
+    if (given != 0 || text == NULL || text[0] == '\0')
         goto out;
-    char *end = NULL;
-    const unsigned long value = strtoul(text, &end, 10);
+    const unsigned long value = strtoul(text, NULL, 10);
     CHECK(strspn(text, "0123456789") == strlen(text) && value >= 1 &&
               value <= 1ul << 20,
           CLMOVE_INVALID_ARGUMENT,
@@ -122,17 +269,29 @@ static clmove_status choose_variant(const struct clmove_engine_params *params,
 {
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_log *log = &engine->log;
-    uint32_t group_size = params->group_size;
-    uint32_t group_count = params->group_count;
-    if (group_size == 0)
-        CHECK_STATUS(environment_number(log, "CLMOVE_GROUP_SIZE", &group_size));
-    if (group_count == 0)
-        CHECK_STATUS(
-            environment_number(log, "CLMOVE_GROUP_COUNT", &group_count));
-    CHECK(group_count <= 1u << 20, CLMOVE_INVALID_ARGUMENT,
+    struct variant_wishes wishes = {0};
+    const char *forced = getenv("CLMOVE_VARIANT");
+    CHECK_STATUS(choose_number(log, "CLMOVE_GROUP_SIZE", params->group_size,
+                               &wishes.group_size));
+    CHECK_STATUS(choose_number(log, "CLMOVE_GROUP_COUNT", params->group_count,
+                               &wishes.group_count));
+    CHECK_STATUS(choose_number(log, "CLMOVE_TILE_SIZE", params->tile_size,
+                               &wishes.tile_size));
+    CHECK(wishes.group_count <= 1u << 20, CLMOVE_INVALID_ARGUMENT,
           "params->group_count is %u, and must be at most 1048576",
-          group_count);
-    engine->variant = variant_choose(&engine->device, group_size, group_count);
+          wishes.group_count);
+    CHECK(wishes.tile_size == 0 ||
+              (wishes.tile_size >= 16 && wishes.tile_size <= 1u << 30),
+          CLMOVE_INVALID_ARGUMENT,
+          "the tile size is %u, and must be 16 to 1073741824",
+          wishes.tile_size);
+    if (forced != NULL && forced[0] != '\0')
+        CHECK(variant_from_name(forced, &engine->forced_variant),
+              CLMOVE_INVALID_ARGUMENT,
+              "the environment's CLMOVE_VARIANT is \"%s\", and must be auto, "
+              "driver, disjoint, group, split or segments",
+              forced);
+    engine->variant = variant_choose(&engine->device, &wishes);
 out:
     return status;
 }
@@ -143,8 +302,6 @@ clmove_status clmove_engine_create(const struct clmove_engine_params *params,
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_log *log = params == NULL ? NULL : &params->log;
     struct clmove_engine *made = NULL;
-    cl_program program = NULL;
-    uint32_t banks = 0;
     if (engine != NULL)
         *engine = NULL;
     CHECK(params != NULL && engine != NULL, CLMOVE_INVALID_ARGUMENT,
@@ -157,6 +314,7 @@ clmove_status clmove_engine_create(const struct clmove_engine_params *params,
     CHECK_MEMORY(made);
     atomic_init(&made->references, 1);
     pthread_mutex_init(&made->mutex, NULL);
+    pthread_mutex_init(&made->moves.mutex, NULL);
     made->log = params->log;
     CHECK_CL(clmove_device_describe(params->device, &made->device));
     CHECK(made->device.unsupported == NULL, CLMOVE_UNSUPPORTED_DEVICE,
@@ -168,10 +326,9 @@ clmove_status clmove_engine_create(const struct clmove_engine_params *params,
         directory = getenv("CLMOVE_KERNEL_DIR");
     if (directory != NULL && directory[0] == '\0')
         directory = NULL;
-    CHECK_STATUS(source_load(log, directory, &made->text));
     CHECK_CL(clRetainContext(params->context));
     made->context = params->context;
-    CHECK_STATUS(engine_program(made, 1, &program, &banks));
+    CHECK_STATUS(build_parts(params, directory, made));
     *engine = made;
     made = NULL;
 out:

@@ -40,8 +40,9 @@ clmove_status program_build(const struct clmove_log *log, cl_context context,
      * it. */
     snprintf(options, sizeof options,
              "-cl-std=CL1.2 -DCLMOVE_BANKS=%u -DCLMOVE_SLICE_ROWS=%u "
-             "-DCLMOVE_CPU=%d",
-             bank_count, variant->slice_rows, variant->cpu);
+             "-DCLMOVE_BATCH_SLICE=%u -DCLMOVE_CPU=%d",
+             bank_count, variant->slice_rows, variant->batch_slice,
+             variant->cpu);
     cl_program built =
         clCreateProgramWithSource(context, 1, &text, NULL, &created);
     CHECK_CL(created);

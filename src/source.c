@@ -49,13 +49,16 @@ out:
 }
 
 clmove_status source_load(const struct clmove_log *log, const char *directory,
-                          char **text)
+                          const char *name, char **text)
 {
     clmove_status status = CLMOVE_SUCCESS;
     size_t used = 0;
     *text = NULL;
     for (size_t i = 0; i < clmove_kernel_file_count; i++) {
         const struct clmove_embedded *file = &clmove_kernel_files[i];
+        if (strcmp(file->name, "common.cl") != 0 &&
+            strcmp(file->name, name) != 0)
+            continue;
         char line[300];
         const int size =
             snprintf(line, sizeof line, "\n#line 1 \"%s\"\n", file->name);

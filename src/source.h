@@ -17,9 +17,9 @@ struct clmove_embedded {
 extern const struct clmove_embedded clmove_kernel_files[];
 extern const size_t clmove_kernel_file_count;
 
-/* All kernel files one after another, each behind a #line of its own.
+/* The files common.cl and `name`, each behind a #line of its own.
  * `directory` NULL: the built-in text. *text is freed by the caller. */
 clmove_status source_load(const struct clmove_log *log, const char *directory,
-                          char **text);
+                          const char *name, char **text);
 
 #endif

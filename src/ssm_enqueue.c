@@ -33,11 +33,12 @@ static cl_int enqueue_launch(struct chain *chain,
                                 mode | (index == 0 ? MODE_WRITES_RESULTS : 0)};
     cl_int status = CL_SUCCESS;
     for (cl_uint i = 0; i < 2 && status == CL_SUCCESS; i++)
-        status = clSetKernelArg(launch->kernel, launch->rows_argument + i,
-                                sizeof numbers[i], &numbers[i]);
+        status =
+            clSetKernelArg(launch->kernel.kernel, launch->rows_argument + i,
+                           sizeof numbers[i], &numbers[i]);
     if (status == CL_SUCCESS)
-        status = chain_kernel(chain, launch->kernel, (size_t)groups,
-                              launch->group_size, wants_event);
+        status = chain_kernel(chain, launch->kernel.kernel, (size_t)groups,
+                              launch->kernel.group_size, wants_event);
     return status;
 }
 

@@ -2,7 +2,6 @@
 
 #include "layout.h"
 #include "ssm_step.h"
-#include "util.h"
 
 #include <stdlib.h>
 
@@ -190,7 +189,7 @@ static clmove_status set_arguments(const struct clmove_ssm_step *step,
 {
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_log *log = &step->layout->engine->log;
-    const cl_kernel kernel = launch->kernel;
+    const cl_kernel kernel = launch->kernel.kernel;
     const struct memory_binding aside[2] = {
         {step->scratch, NULL, 0},
         {step->scratch, NULL, step->params.slot_count * sizeof(cl_int)}};
@@ -220,22 +219,6 @@ static clmove_status set_arguments(const struct clmove_ssm_step *step,
         CHECK_CL(
             clSetKernelArg(kernel, index++, sizeof numbers[0], &numbers[i]));
     launch->rows_argument = index;
-out:
-    return status;
-}
-
-/* The group size of the variant, within the kernel's own limit. */
-static clmove_status limit_group(const struct clmove_engine *engine,
-                                 cl_kernel kernel, uint32_t *group_size)
-{
-    clmove_status status = CLMOVE_SUCCESS;
-    const struct clmove_log *log = &engine->log;
-    size_t limit = 0;
-    CHECK_CL(clGetKernelWorkGroupInfo(kernel, engine->device.device,
-                                      CL_KERNEL_WORK_GROUP_SIZE, sizeof limit,
-                                      &limit, NULL));
-    *group_size =
-        (uint32_t)max_u64(min_u64(limit, engine->variant.group_size), 1);
 out:
     return status;
 }
@@ -289,7 +272,6 @@ static clmove_status make_launch(struct clmove_ssm_step *step,
     const struct clmove_ssm_layout *layout = step->layout;
     const struct clmove_engine *engine = layout->engine;
     const struct clmove_log *log = &engine->log;
-    cl_int created = CL_SUCCESS;
     struct step_launch *launch = &step->launches[step->launch_count++];
     struct device_state *states = calloc(plan->state_count, sizeof states[0]);
     CHECK_MEMORY(states);
@@ -297,9 +279,9 @@ static clmove_status make_launch(struct clmove_ssm_step *step,
     CHECK_STATUS(make_buffer(
         engine, states, plan->state_count * sizeof states[0], &launch->states));
     CHECK_STATUS(make_tiles(layout, first, *end, launch));
-    launch->kernel = clCreateKernel(program, "clmove_ssm_step", &created);
-    CHECK_CL(created);
-    CHECK_STATUS(limit_group(engine, launch->kernel, &launch->group_size));
+    CHECK_STATUS(engine_make_kernel(engine, program, "clmove_ssm_step",
+                                    engine->variant.group_size,
+                                    &launch->kernel));
     CHECK_STATUS(set_arguments(step, plan, &banks, bank_count, launch));
 out:
     free(states);
@@ -316,8 +298,8 @@ clmove_status step_make_launches(struct clmove_ssm_step *step,
         count_distinct(plan->bindings, plan->table_count + plan->state_count);
     struct banks banks = {.count = 0};
     cl_program program = NULL;
-    CHECK_STATUS(
-        engine_program(step->layout->engine, distinct, &program, &banks.limit));
+    CHECK_STATUS(engine_program(step->layout->engine, CLMOVE_PART_STATES,
+                                distinct, &program, &banks.limit));
     /* Every launch needs the tables, and room for states beside them. */
     CHECK(distinct <= banks.limit || tables <= banks.limit / 2,
           CLMOVE_UNSUPPORTED,

@@ -317,8 +317,7 @@ void clmove_ssm_step_destroy(struct clmove_ssm_step **step)
     *step = NULL;
     for (size_t i = 0; i < old->launch_count; i++) {
         struct step_launch *launch = &old->launches[i];
-        if (launch->kernel != NULL)
-            clReleaseKernel(launch->kernel);
+        engine_release_kernel(&launch->kernel);
         if (launch->states != NULL)
             clReleaseMemObject(launch->states);
         if (launch->tiles != NULL)

@@ -42,11 +42,10 @@ enum { MODE_PRE = 1, MODE_WRITES_RESULTS = 2 };
 
 /* One launch of a call: the states that its banks can reach. */
 struct step_launch {
-    cl_kernel kernel;
+    struct engine_kernel kernel;
     cl_mem states; /* struct device_state [all states] */
     cl_mem tiles;  /* cl_uint2 [tile_count]: state, part */
     uint32_t tile_count;
-    uint32_t group_size;   /* work-items in a group that the kernel allows */
     cl_uint rows_argument; /* index of `rows`; `mode` follows */
 };
 

@@ -4,34 +4,124 @@
 
 #include "util.h"
 
-struct variant variant_choose(const struct clmove_device_info *info,
-                              uint32_t group_size, uint32_t group_count)
+#include <clmove/move.h>
+#include <string.h>
+
+/* A CPU runs a group as a loop on one core: one item that walks its bytes beats
+ * many that take turns, and a few large spans keep a core's prefetcher going.
+ */
+static void choose_cpu(struct variant *variant, uint64_t units)
 {
-    const bool cpu = (info->type & CL_DEVICE_TYPE_CPU) != 0;
+    variant->group_size = 1;
+    variant->copy_group_size = 1;
+    variant->move_group_size = 1;
+    variant->tile_size = 256 * 1024;
+    variant->prefers_driver = false;
+    variant->jobs = (struct job_limits){
+        .tile = 512 * 1024,
+        .group_max = 256 * 1024,
+        .span = 256 * 1024,
+        .span_count = units * 4,
+        .split_max = 1 << 20,
+    };
+}
+
+/* A GPU wants enough 16-byte loads in flight: 256 items hold 8 each for states
+ * and disjoint moves, 2 and the next 2 for spans. More than 256 items are of no
+ * use: NVIDIA's driver 580 allows no more without a fixed group size. Figures
+ * behind the sizes: docs/performance.md. */
+static void choose_gpu(struct variant *variant)
+{
+    variant->group_size = 256;
+    variant->copy_group_size = 256;
+    variant->move_group_size = 256;
+    variant->tile_size = 64 * 1024;
+    variant->prefers_driver = true;
+    variant->jobs = (struct job_limits){
+        .tile = 32 * 1024,
+        .group_max = 128 * 1024,
+        .span = 128 * 1024,
+        .span_count = 0,
+        .split_max = 64 * 1024,
+    };
+}
+
+/* Small tiles are for tests: every limit shrinks with them. */
+static void apply_tile_size(struct variant *variant, uint32_t tile_size)
+{
+    const uint64_t tile = ((uint64_t)tile_size + 15) / 16 * 16;
+    variant->tile_size = (uint32_t)tile;
+    variant->jobs = (struct job_limits){
+        .tile = tile,
+        .group_max = tile,
+        .span = tile,
+        .span_count = 0,
+        .split_max = tile,
+    };
+}
+
+struct variant variant_choose(const struct clmove_device_info *info,
+                              const struct variant_wishes *wishes)
+{
     const uint64_t units = max_u64(info->compute_units, 1);
+    const uint64_t largest_group = max_u64(info->max_group_size, 1);
     struct variant variant = {
-        .cpu = cpu,
-        /* A CPU runs a group as a loop on one core: one item that walks its
-         * bytes beats many that take turns. A GPU wants enough 16-byte loads
-         * in flight: 256 items hold 8 each. */
-        .group_size = cpu ? 1 : 256,
+        .cpu = (info->type & (CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU)) ==
+               CL_DEVICE_TYPE_CPU, /* simulators claim every type */
         /* Idle groups cost launch time; 4 for each unit still fill the memory
          * pipes. */
         .group_count = (uint32_t)min_u64(units * 4, 1u << 16),
-        .tile_size = cpu ? 256 * 1024 : 64 * 1024,
         .slice_rows = 32,
+        .batch_slice = 16,
+        .grid_max = 1u << 20,
     };
-    if (group_size != 0)
-        variant.group_size = group_size;
-    if (group_count != 0)
-        variant.group_count = group_count;
-    variant.group_size =
-        (uint32_t)min_u64(variant.group_size, max_u64(info->max_group_size, 1));
+    if (variant.cpu)
+        choose_cpu(&variant, units);
+    else
+        choose_gpu(&variant);
+    if (wishes->group_size != 0) {
+        variant.group_size = wishes->group_size;
+        variant.copy_group_size = wishes->group_size;
+        variant.move_group_size = wishes->group_size;
+    }
+    if (wishes->group_count != 0) {
+        variant.group_count = wishes->group_count;
+        variant.grid_max = wishes->group_count;
+    }
+    if (wishes->tile_size != 0)
+        apply_tile_size(&variant, wishes->tile_size);
+    variant.group_size = (uint32_t)min_u64(variant.group_size, largest_group);
+    variant.copy_group_size =
+        (uint32_t)min_u64(variant.copy_group_size, largest_group);
+    variant.move_group_size =
+        (uint32_t)min_u64(variant.move_group_size, largest_group);
     /* A request's decision takes 18 bytes of local memory, the pointers to 64
      * buffers half a KiB; a third of it leaves room for more groups on one
      * unit. */
     while (variant.slice_rows < 1024 &&
            (uint64_t)variant.slice_rows * 2 * 18 * 3 + 512 <= info->local_size)
         variant.slice_rows *= 2;
+    while (variant.batch_slice < 256 &&
+           (uint64_t)variant.batch_slice * 2 * 16 * 4 <= info->local_size)
+        variant.batch_slice *= 2;
     return variant;
+}
+
+static const char *const names[] = {"auto",  "driver", "disjoint",
+                                    "group", "split",  "segments"};
+
+const char *clmove_variant_name(uint32_t variant)
+{
+    return variant < sizeof names / sizeof names[0] ? names[variant] : NULL;
+}
+
+bool variant_from_name(const char *name, uint32_t *variant)
+{
+    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *variant = i;
+            return true;
+        }
+    }
+    return false;
 }

@@ -3,19 +3,34 @@
 #ifndef VARIANT_H
 #define VARIANT_H
 
+#include "jobs.h"
+
 #include <clmove/device.h>
 #include <stdbool.h>
 
 struct variant {
     bool cpu;             /* groups are loops on cores; any address is fast */
-    uint32_t group_size;  /* work-items in a group */
-    uint32_t group_count; /* groups of a launch */
-    uint32_t tile_size;   /* bytes a group moves before it takes the next */
+    uint32_t group_size;  /* work-items in a group that copies states */
+    uint32_t group_count; /* groups of a launch that copies states */
+    uint32_t tile_size;   /* bytes of a state that a group takes at once */
     uint32_t slice_rows;  /* requests decided at once, a power of two >= 32 */
+    uint32_t batch_slice; /* entries of a device batch numbered at once */
+    uint32_t copy_group_size; /* work-items in a group of a disjoint move */
+    uint32_t move_group_size; /* work-items in a group of any other move */
+    uint32_t grid_max;        /* groups of a launch that moves bytes, at most */
+    bool prefers_driver;      /* for disjoint moves */
+    struct job_limits jobs;   /* how moves are cut */
 };
 
-/* The defaults, or `group_size` and `group_count` where they are not 0. */
+/* What the caller or the environment asks for; 0: what suits the device. */
+struct variant_wishes {
+    uint32_t group_size, group_count, tile_size;
+};
+
 struct variant variant_choose(const struct clmove_device_info *info,
-                              uint32_t group_size, uint32_t group_count);
+                              const struct variant_wishes *wishes);
+
+/* The number of a move variant's name; false for an unknown one. */
+bool variant_from_name(const char *name, uint32_t *variant);
 
 #endif

@@ -28,11 +28,17 @@ static void check_variant(const struct clmove_device_info *info,
     assert_true(variant->slice_rows >= 32);
     /* a power of two */
     assert_int_equal(variant->slice_rows & (variant->slice_rows - 1), 0);
-    /* a decision's 16 bytes and 64 pointers in local memory */
-    assert_true((uint64_t)variant->slice_rows * 16 + 64 * 8 <=
+    /* a decision's 18 bytes and 64 pointers in local memory */
+    assert_true((uint64_t)variant->slice_rows * 18 + 64 * 8 <=
                     info->local_size ||
                 variant->slice_rows == 32);
+    assert_true(variant->batch_slice >= 16 && variant->batch_slice <= 256);
+    assert_int_equal(variant->batch_slice & (variant->batch_slice - 1), 0);
+    assert_true((uint64_t)variant->batch_slice * 16 <= info->local_size ||
+                variant->batch_slice == 16);
 }
+
+static const struct variant_wishes no_wishes;
 
 static void test_defaults(void **state)
 {
@@ -50,7 +56,7 @@ static void test_defaults(void **state)
                 info.local_size = local_sizes[local];
                 info.max_group_size = group_sizes[size];
                 info.compute_units = (uint32_t)(size * 100);
-                variant = variant_choose(&info, 0, 0);
+                variant = variant_choose(&info, &no_wishes);
                 check_variant(&info, &variant);
             }
         }
@@ -60,12 +66,19 @@ static void test_defaults(void **state)
 static void test_forced(void **state)
 {
     const struct clmove_device_info info = make(CL_DEVICE_TYPE_GPU);
-    struct variant variant = variant_choose(&info, 7, 3);
+    const struct variant_wishes small = {7, 3, 100};
+    const struct variant_wishes large = {4000, 0, 0};
+    struct variant variant = variant_choose(&info, &small);
 
     (void)state;
     assert_int_equal(variant.group_size, 7);
     assert_int_equal(variant.group_count, 3);
-    variant = variant_choose(&info, 4000, 0);
+    assert_int_equal(variant.move_group_size, 7);
+    assert_int_equal(variant.grid_max, 3);
+    assert_int_equal(variant.tile_size, 112);
+    assert_int_equal(variant.jobs.span, 112);
+    variant = variant_choose(&info, &large);
+    assert_int_equal(variant.move_group_size, 1024);
     assert_int_equal(variant.group_size, 1024);
     check_variant(&info, &variant);
 }
@@ -78,7 +91,7 @@ static void test_zeros(void **state)
 
     (void)state;
     memset(&info, 0, sizeof(info));
-    variant = variant_choose(&info, 0, 0);
+    variant = variant_choose(&info, &no_wishes);
     check_variant(&info, &variant);
 }
 

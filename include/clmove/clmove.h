@@ -7,6 +7,7 @@
 #include <clmove/engine.h>
 #include <clmove/log.h>
 #include <clmove/memory.h>
+#include <clmove/move.h>
 #include <clmove/ssm.h>
 #include <clmove/status.h>
 #include <clmove/version.h>

@@ -16,12 +16,21 @@ CLMOVE_BEGIN_DECLS
 /// engine keep what they need of it: they may be destroyed after it.
 struct clmove_engine;
 
+/// What an engine is for, a mask. Programs of other parts are not built, and
+/// their calls are refused.
+enum clmove_part {
+    CLMOVE_PART_MOVES = 1, ///< clmove/move.h
+    CLMOVE_PART_STATES = 2 ///< clmove/ssm.h
+};
+
 /// How to make an engine. A zero field means the default.
 struct clmove_engine_params {
     cl_context context;  ///< required; retained
     cl_device_id device; ///< required; one of the context's, sub-devices too
     struct clmove_log log;
-    /// A folder with common.cl and ssm.cl that replace the built-in text. NULL:
+    uint32_t parts; ///< enum clmove_part; 0: all
+    /// A folder with common.cl, move.cl and ssm.cl that replace the built-in
+    /// text. NULL:
     /// the environment's CLMOVE_KERNEL_DIR, and if that is not set either, the
     /// text that is part of the library.
     const char *kernel_directory;
@@ -32,6 +41,10 @@ struct clmove_engine_params {
     /// Work-groups of a launch. 0: the environment's CLMOVE_GROUP_COUNT, else
     /// what suits the device. Every value from 1 up gives the same bytes.
     uint32_t group_count;
+    /// Bytes that one group moves before it takes the next piece. 0: the
+    /// environment's CLMOVE_TILE_SIZE, else what suits the device. At least 16;
+    /// rounded up to a multiple of 16. Every value gives the same bytes.
+    uint32_t tile_size;
 };
 
 /// What an engine decided for its device.

@@ -1,0 +1,86 @@
+/* Moves cut into jobs for work-groups, pure arithmetic. */
+
+#ifndef JOBS_H
+#define JOBS_H
+
+#include <CL/cl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The kind of a family's jobs, and a flag, as in cl/move.cl. */
+enum {
+    JOB_DISJOINT = 0,
+    JOB_UP = 1,
+    JOB_DOWN = 2,
+    JOB_KIND = 3,
+    JOB_FROM_END = 4
+};
+
+/* Where a family's bytes are; the library turns these into banks. */
+enum { PLACE_SRC = 0, PLACE_DST = 1, PLACE_SCRATCH = 2 };
+
+/* Mirror of struct family in cl/move.cl, which explains it. */
+struct job_family {
+    cl_ulong src, dst;
+    cl_ulong src_stride, dst_stride;
+    cl_ulong size;
+    cl_ulong limit, limit_stride;
+    cl_ulong tile;
+    cl_ulong edge, edge_stride, edge_size;
+    cl_uint src_bank, dst_bank;
+    cl_uint mode;
+    cl_uint tiles, job_count;
+    cl_uint unused;
+};
+
+/* Mirrors of struct small_move and struct chunk in cl/move.cl. */
+struct job_small {
+    cl_ulong src, dst;
+    cl_uint size, banks;
+};
+
+struct job_chunk {
+    cl_uint first, job, count, smalls;
+};
+
+/* Sizes that decide how moves are cut, chosen per device (variant.c). */
+struct job_limits {
+    uint64_t tile;       /* bytes of a disjoint job */
+    uint64_t group_max;  /* overlapping moves up to here are one group's work */
+    uint64_t span;       /* bytes of a span at least, a multiple of 16 */
+    uint64_t span_count; /* spans wanted, for large moves; 0: any number */
+    uint64_t split_max;  /* larger distances are moved in segments */
+};
+
+/* A move: dst - src bytes apart. Where the two do not overlap, src and dst are
+ * offsets in any two memories. */
+struct job_move {
+    uint64_t src, dst, size;
+    bool overlaps; /* in one memory, less than size apart, not equal */
+};
+
+/* Most launches of a move: edges and 16 segments, or edges and 8 pieces. */
+enum { JOB_LAUNCHES = 17 };
+
+/* A move's launches, in order, a family each. Banks are PLACE_*. Edges lie in
+ * scratch from byte 0 on. */
+struct job_plan {
+    uint32_t variant; /* enum clmove_variant */
+    uint32_t launch_count;
+    uint64_t scratch_size;
+    struct job_family launches[JOB_LAUNCHES];
+};
+
+/* Whether a variant can do a move. */
+bool job_variant_can(uint32_t variant, bool overlaps);
+
+/* The variant that suits a move best. */
+uint32_t job_choose(const struct job_limits *limits,
+                    const struct job_move *move);
+
+/* Plans a move of at least 1 byte by a variant that can do it, other than
+ * DRIVER and AUTO. false: too many jobs for 32 bits. */
+bool job_plan_move(const struct job_limits *limits, uint32_t variant,
+                   const struct job_move *move, struct job_plan *plan);
+
+#endif
