@@ -49,7 +49,7 @@ enum cli_exit cli_finish_output(enum cli_exit code)
 static void print_option(const char *name, const char *value_name,
                          const char *help)
 {
-    char left[48];
+    char left[80];
     snprintf(left, sizeof left, "--%s%s%s", name, value_name ? " " : "",
              value_name ? value_name : "");
     int wide = strlen(left) > 17;

@@ -31,11 +31,18 @@ static const char help[] =
     "pool\n"
     "    is compared with a plain reference on the host. With --compare "
     "blocks\n"
-    "    the blocks that copies touch are, and a checksum taken on the device\n"
-    "    proves the other blocks unchanged: those that a request has after "
-    "every\n"
-    "    call, the rest when a request takes them and after the last step.\n"
-    "    auto is whole up to 256 MiB of pool, blocks above.\n"
+    "    the blocks that copies touch are. With --compare device a kernel of "
+    "this\n"
+    "    command does that, from pages kept before the call (or the host, for "
+    "a\n"
+    "    call whose pages the device has no room for). In both a checksum "
+    "taken "
+    "on\n"
+    "    the device proves the other blocks unchanged: those that a request "
+    "has\n"
+    "    after every call, the rest when a request takes them and after the "
+    "last\n"
+    "    step. auto is whole up to 256 MiB of pool, device above.\n"
     "The hash then covers what the model would read next. It depends on the\n"
     "trace, the model, --element, --layers, --shrink and --steps, and on "
     "nothing\n"
@@ -60,7 +67,8 @@ struct options {
 static enum cli_exit parse(struct options *options, int argc, char **argv)
 {
     static const char *const layouts[] = {"sd", "ds", NULL};
-    static const char *const compares[] = {"auto", "whole", "blocks", NULL};
+    static const char *const compares[] = {"auto", "whole", "blocks", "device",
+                                           NULL};
     const struct cli_option list[] = {
         {"model", CLI_TEXT, "NAME", "A model of the table. Required.",
          &options->model, 0, 0, NULL},
@@ -88,7 +96,7 @@ static enum cli_exit parse(struct options *options, int argc, char **argv)
          &options->steps, 1, UINT32_MAX, NULL},
         {"verify", CLI_FLAG, NULL, "Check everything, and print a hash.",
          &options->verify, 0, 0, NULL},
-        {"compare", CLI_CHOICE, "auto|whole|blocks",
+        {"compare", CLI_CHOICE, "auto|whole|blocks|device",
          "How --verify compares bytes. Default auto.", &options->compare, 0, 0,
          compares},
         {"device", CLI_TEXT, "S",
@@ -305,7 +313,7 @@ enum cli_exit cmd_replay(int argc, char **argv)
     }
     interrupt_watch();
     struct session session;
-    code = session_open(&session, options.device);
+    code = session_open(&session, options.device, CLMOVE_PART_STATES);
     if (code == CLI_GO_ON)
         code = run(&options, &trace, &model, &session);
     session_close(&session);

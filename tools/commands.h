@@ -8,6 +8,8 @@
 
 enum cli_exit cmd_devices(int argc, char **argv);
 enum cli_exit cmd_check(int argc, char **argv);
+enum cli_exit cmd_batch(int argc, char **argv);
+enum cli_exit cmd_bench(int argc, char **argv);
 enum cli_exit cmd_replay(int argc, char **argv);
 
 #endif

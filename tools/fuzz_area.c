@@ -2,8 +2,10 @@
 
 #include "fuzz_area.h"
 
+#include "hex.h"
 #include "random.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +60,30 @@ bool fuzz_area_download(struct fuzz_area *area, const struct session *session)
     code = clEnqueueReadBuffer(session->queue, area->buffer, CL_TRUE, 0,
                                area->size, area->found, 0, NULL, NULL);
     return !session_failed(code, "clEnqueueReadBuffer");
+}
+
+bool fuzz_area_compare(const struct fuzz_area *areas, uint32_t count,
+                       fuzz_locate locate, const void *context, char *failure,
+                       size_t failure_size)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct fuzz_area *area = &areas[i];
+        size_t offset =
+            hex_first_difference(area->expected, area->found, area->size);
+        if (offset == area->size)
+            continue;
+        char where[256], rows[1200];
+        locate(context, i, offset, where, sizeof where);
+        hex_rows(rows, sizeof rows, area->expected, area->found, area->size,
+                 offset, 0);
+        snprintf(failure, failure_size,
+                 "first wrong byte: offset %zu of allocation %u (%s, %zu "
+                 "bytes): %s\n%s",
+                 offset, i, area->shared ? "shared memory" : "a buffer",
+                 area->size, where, rows);
+        return false;
+    }
+    return true;
 }
 
 void fuzz_area_destroy(struct fuzz_area *area, const struct session *session)

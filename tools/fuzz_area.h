@@ -24,6 +24,16 @@ bool fuzz_area_upload(struct fuzz_area *area, const struct session *session);
 
 bool fuzz_area_download(struct fuzz_area *area, const struct session *session);
 
+/* Says what lies at an offset of an area. */
+typedef void (*fuzz_locate)(const void *context, uint32_t area, size_t offset,
+                            char *text, size_t size);
+
+/* Whether `found` equals `expected` in all areas; else `failure` says where it
+ * does not. */
+bool fuzz_area_compare(const struct fuzz_area *areas, uint32_t count,
+                       fuzz_locate locate, const void *context, char *failure,
+                       size_t failure_size);
+
 /* The queue must have finished. */
 void fuzz_area_destroy(struct fuzz_area *area, const struct session *session);
 

@@ -125,6 +125,8 @@ static void make_states(struct fuzz_case *fuzz)
         fuzz->pool_areas = fuzz->state_count;
     uint32_t budget =
         random_chance(random, 3) ? 1u << 22 : budgets[random_below(random, 4)];
+    if (budget > fuzz_engines_budget(fuzz->engine))
+        budget = fuzz_engines_budget(fuzz->engine);
     uint32_t room = budget / (fuzz->state_count * fuzz->block_count);
     uint32_t used = 0;
     for (uint32_t i = 0; i < fuzz->state_count;) {
@@ -223,8 +225,8 @@ bool fuzz_case_create(struct fuzz_case *fuzz, uint64_t seed, uint64_t number,
     struct random *random = &fuzz->random;
     fuzz->post = random_chance(random, 60);
     uint64_t run = number / FUZZ_RUN;
-    fuzz->buffers = (enum fuzz_buffers)(run % FUZZ_BUFFERS);
-    fuzz->engine = (uint32_t)(run / FUZZ_BUFFERS % FUZZ_ENGINES);
+    fuzz->engine = (uint32_t)(run % FUZZ_ENGINES);
+    fuzz->buffers = (enum fuzz_buffers)(run / FUZZ_ENGINES % FUZZ_BUFFERS);
     fuzz->tokens_per_block = blocks[random_below(random, 10)];
     make_groups(fuzz);
     make_states(fuzz);
@@ -351,9 +353,10 @@ static bool locate_state(const struct fuzz_state *state, uint32_t index,
     return true;
 }
 
-void fuzz_case_locate(const struct fuzz_case *fuzz, uint32_t area,
-                      size_t offset, char *text, size_t size)
+void fuzz_case_locate(const void *context, uint32_t area, size_t offset,
+                      char *text, size_t size)
 {
+    const struct fuzz_case *fuzz = context;
     static const char *const names[] = {
         "computed",     "scheduled", "draft",      "accepted_in",
         "accepted_out", "column_in", "column_out", "faults"};

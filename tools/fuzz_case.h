@@ -4,6 +4,7 @@
 #define TOOLS_FUZZ_CASE_H
 
 #include "fuzz_area.h"
+#include "fuzz_engines.h"
 #include "random.h"
 
 #include <reference.h>
@@ -13,10 +14,7 @@ enum {
     FUZZ_GROUPS_MAX = 3,
     FUZZ_POOL_AREAS_MAX = 20,
     FUZZ_ARRAY_AREAS_MAX = 3,
-    FUZZ_AREAS_MAX = FUZZ_POOL_AREAS_MAX + FUZZ_ARRAY_AREAS_MAX,
-    FUZZ_ENGINES = 6,
-    FUZZ_RUN = 64 /* cases in a row with one engine and kind of buffers: a
-                     compiler may need seconds for each */
+    FUZZ_AREAS_MAX = FUZZ_POOL_AREAS_MAX + FUZZ_ARRAY_AREAS_MAX
 };
 
 /* How many buffers states and tables lie in. */
@@ -96,8 +94,9 @@ void fuzz_case_reference(const struct fuzz_case *fuzz,
 /* "post-process, 5 states in 3 buffers, ..." */
 void fuzz_case_describe(const struct fuzz_case *fuzz, char *text, size_t size);
 
-/* What lies at an offset of an area: "state 3 (ds), block 7, byte 12". */
-void fuzz_case_locate(const struct fuzz_case *fuzz, uint32_t area,
-                      size_t offset, char *text, size_t size);
+/* What lies at an offset of an area: "state 3 (ds), block 7, byte 12". As
+ * fuzz_area_compare wants it. */
+void fuzz_case_locate(const void *fuzz, uint32_t area, size_t offset,
+                      char *text, size_t size);
 
 #endif

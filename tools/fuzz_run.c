@@ -2,36 +2,8 @@
 
 #include "fuzz_run.h"
 
-#include "hex.h"
-
 #include <stdio.h>
 #include <string.h>
-
-/* Forced launch shapes; 0 is the default. */
-static const struct {
-    uint32_t group_size, group_count;
-} shapes[FUZZ_ENGINES] = {{0, 0}, {1, 3}, {7, 2}, {64, 1}, {100, 6}, {256, 4}};
-
-static clmove_status get_engine(struct fuzz_engines *engines, uint32_t index,
-                                const struct session *session)
-{
-    if (engines->engine[index])
-        return CLMOVE_SUCCESS;
-    struct clmove_engine_params params;
-    memset(&params, 0, sizeof params);
-    params.context = session->context;
-    params.device = session->device.device;
-    params.log = session_log();
-    params.group_size = shapes[index].group_size;
-    params.group_count = shapes[index].group_count;
-    return clmove_engine_create(&params, &engines->engine[index]);
-}
-
-void fuzz_engines_destroy(struct fuzz_engines *engines)
-{
-    for (int i = 0; i < FUZZ_ENGINES; i++)
-        clmove_engine_destroy(&engines->engine[i]);
-}
 
 static struct clmove_memory memory_of(const struct fuzz_case *fuzz,
                                       struct fuzz_place place)
@@ -96,16 +68,17 @@ static clmove_status create_step(const struct fuzz_case *fuzz,
 /* The library's part; *what is the call that failed. */
 static clmove_status call_library(const struct fuzz_case *fuzz,
                                   struct fuzz_engines *engines,
-                                  const struct session *session,
                                   const char **what)
 {
+    const struct session *session = engines->session;
+    struct clmove_engine *engine = NULL;
     struct clmove_ssm_layout *layout = NULL;
     struct clmove_ssm_step *step = NULL;
     *what = "clmove_engine_create";
-    clmove_status status = get_engine(engines, fuzz->engine, session);
+    clmove_status status = fuzz_engines_get(engines, fuzz->engine, &engine);
     if (status == CLMOVE_SUCCESS) {
         *what = "clmove_ssm_layout_create";
-        status = create_layout(fuzz, engines->engine[fuzz->engine], &layout);
+        status = create_layout(fuzz, engine, &layout);
     }
     if (status == CLMOVE_SUCCESS) {
         *what = "clmove_ssm_step_create";
@@ -152,51 +125,37 @@ static void run_reference(const struct fuzz_case *fuzz,
         ref_pre(&reference.step);
 }
 
-static bool compare(struct fuzz_case *fuzz, char *failure, size_t size)
+enum cli_exit fuzz_refused(const char *what, clmove_status status,
+                           char *failure, size_t failure_size)
 {
-    for (uint32_t i = 0; i < fuzz->area_count; i++) {
-        const struct fuzz_area *area = &fuzz->areas[i];
-        size_t offset =
-            hex_first_difference(area->expected, area->found, area->size);
-        if (offset == area->size)
-            continue;
-        char where[256], rows[1200];
-        fuzz_case_locate(fuzz, i, offset, where, sizeof where);
-        hex_rows(rows, sizeof rows, area->expected, area->found, area->size,
-                 offset, 0);
-        snprintf(failure, size,
-                 "first wrong byte: offset %zu of allocation %u (%s, %zu "
-                 "bytes): %s\n%s",
-                 offset, i, area->shared ? "shared memory" : "a buffer",
-                 area->size, where, rows);
-        return false;
-    }
-    return true;
+    snprintf(failure, failure_size, "%s returned %s\n", what,
+             clmove_status_name(status));
+    if (status >= CL_SUCCESS || status <= -2000)
+        return CLI_CHECK_FAILED;
+    cli_error("%s returned %s", what, clmove_status_name(status));
+    return CLI_OPENCL_FAILED;
 }
 
 enum cli_exit fuzz_run(struct fuzz_case *fuzz, struct fuzz_engines *engines,
-                       const struct session *session, struct fuzz_tally *tally,
-                       char *failure, size_t failure_size)
+                       struct fuzz_tally *tally, char *failure,
+                       size_t failure_size)
 {
+    const struct session *session = engines->session;
     for (uint32_t i = 0; i < fuzz->area_count; i++) {
         if (!fuzz_area_upload(&fuzz->areas[i], session))
             return CLI_OPENCL_FAILED;
     }
     const char *what;
-    clmove_status status = call_library(fuzz, engines, session, &what);
-    if (status != CLMOVE_SUCCESS) {
-        bool failed = status < CL_SUCCESS && status > -2000;
-        snprintf(failure, failure_size, "%s returned %s\n", what,
-                 clmove_status_name(status));
-        if (!failed)
-            return CLI_CHECK_FAILED;
-        cli_error("%s", failure);
-        return CLI_OPENCL_FAILED;
-    }
+    clmove_status status = call_library(fuzz, engines, &what);
+    if (status != CLMOVE_SUCCESS)
+        return fuzz_refused(what, status, failure, failure_size);
     run_reference(fuzz, tally);
     for (uint32_t i = 0; i < fuzz->area_count; i++) {
         if (!fuzz_area_download(&fuzz->areas[i], session))
             return CLI_OPENCL_FAILED;
     }
-    return compare(fuzz, failure, failure_size) ? CLI_GO_ON : CLI_CHECK_FAILED;
+    return fuzz_area_compare(fuzz->areas, fuzz->area_count, fuzz_case_locate,
+                             fuzz, failure, failure_size)
+               ? CLI_GO_ON
+               : CLI_CHECK_FAILED;
 }

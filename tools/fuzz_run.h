@@ -5,12 +5,6 @@
 
 #include "fuzz_case.h"
 
-/* Engines of different launch shapes, made when first needed. */
-struct fuzz_engines {
-    struct clmove_engine *engine[FUZZ_ENGINES];
-};
-void fuzz_engines_destroy(struct fuzz_engines *engines);
-
 /* What the cases so far came to, in rows. */
 struct fuzz_tally {
     uint64_t copied, in_place, faults, untouched;
@@ -19,7 +13,12 @@ struct fuzz_tally {
 /* CLI_GO_ON when every byte is right; CLI_CHECK_FAILED with `failure` set (a
  * call that refused a case included); CLI_OPENCL_FAILED after printing why. */
 enum cli_exit fuzz_run(struct fuzz_case *fuzz, struct fuzz_engines *engines,
-                       const struct session *session, struct fuzz_tally *tally,
-                       char *failure, size_t failure_size);
+                       struct fuzz_tally *tally, char *failure,
+                       size_t failure_size);
+
+/* For a call that returned `status`: CLI_CHECK_FAILED with `failure` set when
+ * the library refused it, CLI_OPENCL_FAILED after printing when OpenCL did. */
+enum cli_exit fuzz_refused(const char *what, clmove_status status,
+                           char *failure, size_t failure_size);
 
 #endif

@@ -59,7 +59,8 @@ static bool build(struct kernels *kernels, const struct session *session)
         const char *name;
     } list[] = {{&kernels->fill, "fill"},     {&kernels->admit, "admit"},
                 {&kernels->sample, "sample"}, {&kernels->stamp, "stamp"},
-                {&kernels->check, "check"},   {&kernels->checksum, "checksum"}};
+                {&kernels->check, "check"},   {&kernels->checksum, "checksum"},
+                {&kernels->keep, "keep"},     {&kernels->expect, "expect"}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         *list[i].kernel = clCreateKernel(kernels->program, list[i].name, &code);
         if (session_failed(code, list[i].name))
@@ -145,6 +146,8 @@ void kernels_destroy(struct kernels *kernels)
     release(&kernels->stamp);
     release(&kernels->check);
     release(&kernels->checksum);
+    release(&kernels->keep);
+    release(&kernels->expect);
     for (uint32_t i = 0; i < kernels->shape_count; i++)
         session_release(&kernels->shapes[i]);
     free(kernels->shapes);
@@ -266,6 +269,45 @@ bool kernels_checksum(const struct kernels *kernels, const struct pool *pool,
             ARGUMENT(blocks), ARGUMENT(listed),
             ARGUMENT(sums),   {local[0] * sizeof(cl_ulong), NULL}};
         fine = RUN(kernels, checksum, arguments, 2, global, local);
+    }
+    return fine;
+}
+
+bool kernels_keep(const struct kernels *kernels, const struct pool *pool,
+                  cl_mem blocks, size_t count, const cl_mem *kept)
+{
+    bool fine = true;
+    for (uint32_t i = 0; fine && i < pool->shape.buffer_count; i++) {
+        cl_mem buffer = pool->buffers[i];
+        cl_mem shape = kernels->shapes[i];
+        cl_ulong listed = count;
+        const struct argument arguments[] = {ARGUMENT(buffer), ARGUMENT(shape),
+                                             ARGUMENT(blocks), ARGUMENT(listed),
+                                             ARGUMENT(kept[i])};
+        size_t local[3] = {kernels->group_size, 1, 1};
+        size_t global[3] = {kernels->group_size * kernels->group_count, count,
+                            pool_buffer_layers(&pool->shape, i)};
+        fine = RUN(kernels, keep, arguments, 3, global, local);
+    }
+    return fine;
+}
+
+bool kernels_expect(const struct kernels *kernels, const struct pool *pool,
+                    const cl_mem *kept, size_t kept_count, cl_mem copies,
+                    size_t count, cl_mem bad)
+{
+    bool fine = true;
+    for (uint32_t i = 0; fine && i < pool->shape.buffer_count; i++) {
+        cl_mem buffer = pool->buffers[i];
+        cl_mem shape = kernels->shapes[i];
+        cl_ulong pages = kept_count;
+        const struct argument arguments[] = {ARGUMENT(buffer),  ARGUMENT(shape),
+                                             ARGUMENT(kept[i]), ARGUMENT(pages),
+                                             ARGUMENT(copies),  ARGUMENT(bad)};
+        size_t local[3] = {kernels->group_size, 1, 1};
+        size_t global[3] = {kernels->group_size * kernels->group_count, count,
+                            pool_buffer_layers(&pool->shape, i)};
+        fine = RUN(kernels, expect, arguments, 3, global, local);
     }
     return fine;
 }

@@ -7,12 +7,12 @@
 
 struct kernels {
     cl_program program;
-    cl_kernel fill, admit, sample, stamp, check, checksum;
+    cl_kernel fill, admit, sample, stamp, check, checksum, keep, expect;
     cl_command_queue queue;
     cl_mem *shapes; /* of the pool's buffers, as replay.cl reads them */
     uint32_t shape_count;
-    size_t group_size;  /* of fill, stamp, check, checksum */
-    size_t group_count; /* of one state in stamp and check */
+    size_t group_size;  /* of all but admit and sample */
+    size_t group_count; /* of one state, or of one page */
 };
 
 /* Builds them; prints a failure with the compiler's output. kernels_destroy is
@@ -59,5 +59,22 @@ bool kernels_check(const struct kernels *kernels, const struct pool *pool,
 /* sums: uint64 [layers][count]; blocks: int32 [count]. */
 bool kernels_checksum(const struct kernels *kernels, const struct pool *pool,
                       cl_mem blocks, size_t count, cl_mem sums);
+
+/* Copies the listed pages of every layer; kept: a buffer for each of the pool's
+ * buffers, [layers of it][count] pages. */
+bool kernels_keep(const struct kernels *kernels, const struct pool *pool,
+                  cl_mem blocks, size_t count, const cl_mem *kept);
+
+/* As in replay.cl. */
+struct kernels_copy {
+    cl_int block, old, window, temporal;
+    cl_ulong bias;
+};
+
+/* `copies`: struct kernels_copy [count]; bad: uint32 [layers][count],
+ * KERNELS_NOTHING_BAD before. */
+bool kernels_expect(const struct kernels *kernels, const struct pool *pool,
+                    const cl_mem *kept, size_t kept_count, cl_mem copies,
+                    size_t count, cl_mem bad);
 
 #endif

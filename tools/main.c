@@ -13,7 +13,10 @@ static const struct {
 } commands[] = {
     {"devices", "list OpenCL devices, and which one would be used",
      cmd_devices},
-    {"check", "compare random state copies with a plain reference", cmd_check},
+    {"check", "compare random copies and moves with a plain reference",
+     cmd_check},
+    {"batch", "move bytes of a file as a list says", cmd_batch},
+    {"bench", "time moves and batches against what OpenCL has", cmd_bench},
     {"replay", "replay a recorded decode with state copies, and prove it",
      cmd_replay}};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -23,28 +26,32 @@ static void print_help(void)
     printf("usage: clmove COMMAND [options]\n"
            "       clmove --help | --version\n"
            "\n"
-           "clmove copies the recurrent state of language models in OpenCL "
-           "device memory,\n"
-           "safely where source and destination overlap.\n"
+           "clmove moves bytes in OpenCL device memory, and copies the "
+           "recurrent state of\n"
+           "language models there, safely where source and destination "
+           "overlap.\n"
            "\n"
            "Commands:\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         printf("  %-9s %s\n", commands[i].name, commands[i].summary);
-    printf("\n"
-           "clmove COMMAND --help describes a command with all its options.\n"
-           "\n"
-           "Results go to standard output; progress and errors to standard "
-           "error.\n"
-           "Exit codes: 0 fine, 1 a check failed, 2 bad usage or input, 3 no "
-           "usable\n"
-           "device, 4 an OpenCL failure while running, 130 interrupted.\n"
-           "\n"
-           "Environment:\n"
-           "  CLMOVE_DEVICE       the device where --device is not given\n"
-           "  CLMOVE_KERNEL_DIR   a folder with kernel files that replace the "
-           "built-in ones\n"
-           "  CLMOVE_GROUP_SIZE   work-items in a work-group\n"
-           "  CLMOVE_GROUP_COUNT  work-groups of a launch\n");
+    printf(
+        "\n"
+        "clmove COMMAND --help describes a command with all its options.\n"
+        "\n"
+        "Results go to standard output; progress and errors to standard "
+        "error.\n"
+        "Exit codes: 0 fine, 1 a check failed, 2 bad usage or input, 3 no "
+        "usable\n"
+        "device, 4 an OpenCL failure while running, 130 interrupted.\n"
+        "\n"
+        "Environment:\n"
+        "  CLMOVE_DEVICE       the device where --device is not given\n"
+        "  CLMOVE_KERNEL_DIR   a folder with kernel files that replace the "
+        "built-in ones\n"
+        "  CLMOVE_GROUP_SIZE   work-items in a work-group\n"
+        "  CLMOVE_GROUP_COUNT  work-groups of a launch\n"
+        "  CLMOVE_TILE_SIZE    bytes that a work-group moves at once\n"
+        "  CLMOVE_VARIANT      the variant of moves, where it can do them\n");
 }
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* Strict reading of decimal numbers from text. */
+/* Strict reading of numbers from text. */
 
 #include "number.h"
 
@@ -33,13 +33,44 @@ enum number_result number_read(const char *text, size_t size, uint64_t *value)
     return NUMBER_FINE;
 }
 
-bool number_read_within(const char *text, size_t size, uint64_t minimum,
-                        uint64_t maximum, uint64_t *value, char *why,
-                        size_t why_size)
+static int hex_digit(char digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    if (digit >= 'a' && digit <= 'f')
+        return digit - 'a' + 10;
+    return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
+static enum number_result read_any(const char *text, size_t size,
+                                   uint64_t *value)
+{
+    if (size < 2 || text[0] != '0' || (text[1] != 'x' && text[1] != 'X'))
+        return number_read(text, size, value);
+    uint64_t sum = 0;
+    bool large = false;
+    for (size_t i = 2; i < size; i++) {
+        int digit = hex_digit(text[i]);
+        if (digit < 0)
+            return NUMBER_NOT_A_NUMBER;
+        large = large || sum >> 60 != 0;
+        sum = sum << 4 | (uint64_t)digit;
+    }
+    if (size == 2)
+        return NUMBER_NOT_A_NUMBER;
+    if (large)
+        return NUMBER_TOO_LARGE;
+    *value = sum;
+    return NUMBER_FINE;
+}
+
+/* Takes a number that was read, or says why not. */
+static bool accept(enum number_result result, uint64_t read, const char *text,
+                   size_t size, uint64_t minimum, uint64_t maximum,
+                   uint64_t *value, char *why, size_t why_size)
 {
     int shown = size > 40 ? 40 : (int)size;
-    uint64_t read = 0;
-    switch (number_read(text, size, &read)) {
+    switch (result) {
     case NUMBER_EMPTY:
         snprintf(why, why_size, "is empty");
         return false;
@@ -69,4 +100,24 @@ bool number_read_within(const char *text, size_t size, uint64_t minimum,
     }
     *value = read;
     return true;
+}
+
+bool number_read_within(const char *text, size_t size, uint64_t minimum,
+                        uint64_t maximum, uint64_t *value, char *why,
+                        size_t why_size)
+{
+    uint64_t read = 0;
+    enum number_result result = number_read(text, size, &read);
+    return accept(result, read, text, size, minimum, maximum, value, why,
+                  why_size);
+}
+
+bool number_read_any_within(const char *text, size_t size, uint64_t minimum,
+                            uint64_t maximum, uint64_t *value, char *why,
+                            size_t why_size)
+{
+    uint64_t read = 0;
+    enum number_result result = read_any(text, size, &read);
+    return accept(result, read, text, size, minimum, maximum, value, why,
+                  why_size);
 }

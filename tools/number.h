@@ -1,4 +1,4 @@
-/* Strict reading of decimal numbers from text. */
+/* Strict reading of numbers from text. */
 
 #ifndef TOOLS_NUMBER_H
 #define TOOLS_NUMBER_H
@@ -24,5 +24,10 @@ enum number_result number_read(const char *text, size_t size, uint64_t *value);
 bool number_read_within(const char *text, size_t size, uint64_t minimum,
                         uint64_t maximum, uint64_t *value, char *why,
                         size_t why_size);
+
+/* The same, and 0x with hexadecimal digits is read as well. */
+bool number_read_any_within(const char *text, size_t size, uint64_t minimum,
+                            uint64_t maximum, uint64_t *value, char *why,
+                            size_t why_size);
 
 #endif

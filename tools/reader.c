@@ -1,5 +1,4 @@
-/* Reading a tab-separated text line by line, with errors that name the place.
- */
+/* Reading a text line by line, with errors that name the place. */
 
 #include "reader.h"
 
@@ -37,28 +36,39 @@ static bool read_all(struct reader *reader, FILE *file)
     return true;
 }
 
-bool reader_open(struct reader *reader, const char *path)
+bool reader_open_any(struct reader *reader, const char *path)
 {
     memset(reader, 0, sizeof *reader);
-    reader->name = path;
-    FILE *file = fopen(path, "rb");
+    bool standard = strcmp(path, "-") == 0;
+    reader->name = standard ? "standard input" : path;
+    FILE *file = standard ? stdin : fopen(path, "rb");
     if (!file) {
         cli_error("%s: cannot be opened: %s", path, strerror(errno));
         return false;
     }
     bool fine = read_all(reader, file);
-    fclose(file);
+    if (!standard)
+        fclose(file);
     reader->text = reader->owned;
-    if (fine && reader->size == 0) {
-        cli_error("%s: the file is empty", path);
-        fine = false;
-    } else if (fine && memchr(reader->text, '\0', reader->size)) {
-        cli_error("%s: contains a NUL byte, so it is no text file", path);
+    if (fine && memchr(reader->text, '\0', reader->size)) {
+        cli_error("%s: contains a NUL byte, so it is no text file",
+                  reader->name);
         fine = false;
     }
     if (!fine)
         reader_close(reader);
     return fine;
+}
+
+bool reader_open(struct reader *reader, const char *path)
+{
+    if (!reader_open_any(reader, path))
+        return false;
+    if (reader->size > 0)
+        return true;
+    cli_error("%s: the file is empty", path);
+    reader_close(reader);
+    return false;
 }
 
 void reader_open_text(struct reader *reader, const char *name, const char *text)
@@ -138,6 +148,31 @@ bool reader_fields(const struct reader *reader, const char *const *names,
     if (start <= end)
         return reader_error(reader, "more than %zu fields", count);
     return true;
+}
+
+size_t reader_words(const struct reader *reader, struct reader_field *fields,
+                    size_t room)
+{
+    const char *at = reader->current, *end = at + reader->current_size;
+    const char *comment = memchr(at, '#', reader->current_size);
+    size_t count = 0;
+    if (comment)
+        end = comment;
+    while (at < end && count <= room) {
+        if (*at == ' ' || *at == '\t') {
+            at++;
+            continue;
+        }
+        const char *start = at;
+        while (at < end && *at != ' ' && *at != '\t')
+            at++;
+        if (count < room) {
+            fields[count].text = start;
+            fields[count].size = (size_t)(at - start);
+        }
+        count++;
+    }
+    return count;
 }
 
 bool reader_number(const struct reader *reader, const char *name,

@@ -1,5 +1,4 @@
-/* Reading a tab-separated text line by line, with errors that name the place.
- */
+/* Reading a text line by line, with errors that name the place. */
 
 #ifndef TOOLS_READER_H
 #define TOOLS_READER_H
@@ -28,6 +27,9 @@ struct reader_field {
  * it is empty or contains a NUL byte. */
 bool reader_open(struct reader *reader, const char *path);
 
+/* The same, but an empty file is fine, and "-" is standard input. */
+bool reader_open_any(struct reader *reader, const char *path);
+
 /* Reads a text that is part of the program. */
 void reader_open_text(struct reader *reader, const char *name,
                       const char *text);
@@ -51,6 +53,11 @@ bool reader_starts(const struct reader *reader, const char *text);
  * there are exactly `count` fields, none of them empty; `names` are theirs. */
 bool reader_fields(const struct reader *reader, const char *const *names,
                    struct reader_field *fields, size_t count);
+
+/* Cuts the current line at blanks and tabs, a comment from '#' on left out.
+ * Returns the number of fields; of more than `room`, room + 1. */
+size_t reader_words(const struct reader *reader, struct reader_field *fields,
+                    size_t room);
 
 /* Reads a field as a number within bounds; prints an error naming it. */
 bool reader_number(const struct reader *reader, const char *name,

@@ -6,12 +6,15 @@
  * stamp     writes states that say which tokens they belong to
  * check     reads states, reports the first byte that says something else
  * checksum  sums up pages, one work-group per page
+ * keep      copies pages to where no call writes
+ * expect    compares the pages that copies wrote with what was kept
  *
  * No launch reads what it writes, and every byte is written by one work-item:
  * fill, admit, sample own the elements they visit; in stamp, a slot's running
  * block and the draft blocks after it are its own, and an item owns the element
- * or word that it visits. check and checksum write results only, check by
- * atomic_min. Pages start at multiples of 16 bytes and temporal states too.
+ * or word that it visits; so does keep. check, checksum and expect write
+ * results only, check and expect by atomic_min. Pages start at multiples of 16
+ * bytes and temporal states too.
  *
  * Macros: none. */
 
@@ -262,5 +265,86 @@ __kernel void checksum(__global const uchar *pool,
         for (size_t i = 1; i < items; i++)
             sum += partial[i];
         sums[(shape->first_layer + layer) * listed + index] = sum;
+    }
+}
+
+/* Range: items, listed blocks, layers of the buffer. kept[layer of the buffer]
+ * [index in the list] becomes the page. */
+__kernel void keep(__global const uchar *pool,
+                   __global const struct shape *shape,
+                   __global const int *blocks, ulong listed,
+                   __global uchar *kept)
+{
+    ulong index = get_global_id(1), layer = get_global_id(2);
+    __global const ulong *from =
+        (__global const ulong *)(pool + layer * shape->layer_size +
+                                 (ulong)blocks[index] * shape->page_size);
+    __global ulong *to =
+        (__global ulong *)(kept + (layer * listed + index) * shape->page_size);
+    for (ulong i = get_global_id(0); i < shape->page_size / 8;
+         i += get_global_size(0))
+        to[i] = from[i];
+}
+
+/* A copy: the block that it wrote, and the places in `kept` of the destination,
+ * of the block of the conv window, of the block of the temporal state. */
+struct expected_copy {
+    int block, old, window, temporal;
+    ulong bias;
+};
+
+/* A byte of the page after the copy; pages are as they were before it. */
+static uchar expected_byte(__global const struct shape *shape,
+                           __global const uchar *old,
+                           __global const uchar *window,
+                           __global const uchar *temporal, ulong bias,
+                           ulong place)
+{
+    const ulong element = shape->element_size;
+    const ulong conv_size = shape->width * shape->dim * element;
+    if (place < conv_size) {
+        const ulong step =
+            shape->channels_first ? element : shape->dim * element;
+        const ulong token = place / step % shape->width;
+        return token + bias < shape->width ? window[place + bias * step]
+                                           : old[place];
+    }
+    if (place >= shape->temporal_offset &&
+        place < shape->temporal_offset + shape->temporal_size)
+        return temporal[place];
+    return old[place];
+}
+
+/* Range: items, copies, layers of the buffer. bad[layer of the model][copy]
+ * starts as 0xffffffff and receives the first wrong byte's offset in the page.
+ * Every byte of the page counts, padding too. */
+__kernel void expect(__global const uchar *pool,
+                     __global const struct shape *shape,
+                     __global const uchar *kept, ulong kept_pages,
+                     __global const struct expected_copy *copies,
+                     volatile __global uint *bad)
+{
+    ulong index = get_global_id(1), layer = get_global_id(2);
+    const struct expected_copy copy = copies[index];
+    const ulong size = shape->page_size;
+    __global const uchar *page =
+        pool + layer * shape->layer_size + (ulong)copy.block * size;
+    __global const uchar *layer_kept = kept + layer * kept_pages * size;
+    __global const uchar *old = layer_kept + (ulong)copy.old * size;
+    __global const uchar *window = layer_kept + (ulong)copy.window * size;
+    __global const uchar *temporal = layer_kept + (ulong)copy.temporal * size;
+    const ulong temporal_end = shape->temporal_offset + shape->temporal_size;
+    bad += (shape->first_layer + layer) * get_global_size(1) + index;
+    for (ulong i = get_global_id(0) * 8; i < size;
+         i += get_global_size(0) * 8) {
+        const ulong found = *(__global const ulong *)(page + i);
+        if (i >= shape->temporal_offset && i + 8 <= temporal_end &&
+            found == *(__global const ulong *)(temporal + i))
+            continue;
+        for (ulong k = i; k < i + 8; k++) {
+            if (page[k] !=
+                expected_byte(shape, old, window, temporal, copy.bias, k))
+                report(bad, k);
+        }
     }
 }

@@ -29,7 +29,8 @@ bool session_failed(clmove_status status, const char *what)
     return true;
 }
 
-enum cli_exit session_open(struct session *session, const char *selection)
+enum cli_exit session_open(struct session *session, const char *selection,
+                           uint32_t parts)
 {
     memset(session, 0, sizeof *session);
     struct clmove_log log = session_log();
@@ -55,14 +56,17 @@ enum cli_exit session_open(struct session *session, const char *selection)
     params.context = session->context;
     params.device = device;
     params.log = log;
+    params.parts = parts;
     status = clmove_engine_create(&params, &session->engine);
     if (session_failed(status, "clmove_engine_create"))
         return cli_exit_code(status);
-    return CLI_GO_ON;
+    session->mark = session_buffer(session, 16, "empty commands");
+    return session->mark ? CLI_GO_ON : CLI_OPENCL_FAILED;
 }
 
 void session_close(struct session *session)
 {
+    session_release(&session->mark);
     clmove_engine_destroy(&session->engine);
     if (session->queue) {
         clFinish(session->queue);

@@ -12,11 +12,14 @@ struct session {
     cl_context context;
     cl_command_queue queue; /* in order, with profiling */
     struct clmove_engine *engine;
+    cl_mem mark; /* a few bytes that nothing is done with */
 };
 
-/* Selects the device (NULL: the environment's, else the default) and opens it.
- * Prints what failed. session_close is needed after a failure, too. */
-enum cli_exit session_open(struct session *session, const char *selection);
+/* Selects the device (NULL: the environment's, else the default) and opens it,
+ * with an engine of `parts` (enum clmove_part, 0: all). Prints what failed.
+ * session_close is needed after a failure, too. */
+enum cli_exit session_open(struct session *session, const char *selection,
+                           uint32_t parts);
 void session_close(struct session *session);
 
 /* A log that prints errors and warnings with cli_error. */

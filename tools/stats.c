@@ -1,4 +1,4 @@
-/* Median, 99th percentile, maximum of samples. */
+/* Minimum, median, 99th percentile, maximum of samples. */
 
 #include "stats.h"
 
@@ -18,12 +18,13 @@ static double rank(const double *samples, size_t count, size_t percent)
 
 struct stats stats_of(double *samples, size_t count)
 {
-    struct stats result = {0, 0, 0, 0};
+    struct stats result = {0, 0, 0, 0, 0};
     if (count == 0)
         return result;
     qsort(samples, count, sizeof *samples, compare);
     for (size_t i = 0; i < count; i++)
         result.sum += samples[i];
+    result.minimum = samples[0];
     result.median = rank(samples, count, 50);
     result.p99 = rank(samples, count, 99);
     result.maximum = samples[count - 1];

@@ -1,4 +1,4 @@
-/* Median, 99th percentile, maximum of samples. */
+/* Minimum, median, 99th percentile, maximum of samples. */
 
 #ifndef TOOLS_STATS_H
 #define TOOLS_STATS_H
@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 struct stats {
-    double median, p99, maximum, sum;
+    double minimum, median, p99, maximum, sum;
 };
 
 /* Sorts `samples` in place. All zero when there is none. The percentiles are

@@ -59,10 +59,14 @@ struct verify *verify_create(struct replay *replay, enum verify_compare compare)
         return NULL;
     }
     verify->replay = replay;
-    bool whole = compare == VERIFY_WHOLE ||
-                 (compare == VERIFY_AUTO &&
-                  replay->pool.shape.total_size <= VERIFY_WHOLE_MAX);
-    if (!verify_bytes_create(&verify->bytes, replay, whole) ||
+    enum verify_way way = VERIFY_WAY_DEVICE;
+    if (compare == VERIFY_BLOCKS)
+        way = VERIFY_WAY_BLOCKS;
+    else if (compare == VERIFY_WHOLE ||
+             (compare == VERIFY_AUTO &&
+              replay->pool.shape.total_size <= VERIFY_WHOLE_MAX))
+        way = VERIFY_WAY_WHOLE;
+    if (!verify_bytes_create(&verify->bytes, replay, way) ||
         !create_arrays(verify))
         verify_destroy(&verify);
     return verify;

@@ -6,9 +6,11 @@
 #include "replay.h"
 
 enum verify_compare {
-    VERIFY_AUTO,  /* whole when the pool is at most VERIFY_WHOLE_MAX bytes */
+    VERIFY_AUTO,  /* whole when the pool is at most VERIFY_WHOLE_MAX bytes, else
+                     device */
     VERIFY_WHOLE, /* the whole pool on the host */
-    VERIFY_BLOCKS /* touched blocks on the host, checksums of the others */
+    VERIFY_BLOCKS, /* touched blocks on the host, checksums of the others */
+    VERIFY_DEVICE  /* touched blocks on the device, checksums of the others */
 };
 
 #define VERIFY_WHOLE_MAX (UINT64_C(256) << 20)

@@ -145,11 +145,12 @@ static bool create_sums(struct verify_bytes *bytes)
 }
 
 bool verify_bytes_create(struct verify_bytes *bytes, struct replay *replay,
-                         bool whole)
+                         enum verify_way way)
 {
     memset(bytes, 0, sizeof *bytes);
     bytes->replay = replay;
-    bytes->whole = whole;
+    bytes->whole = way == VERIFY_WAY_WHOLE;
+    bytes->wants_device = way == VERIFY_WAY_DEVICE;
     size_t blocks = replay->pool.shape.block_count;
     size_t entries = (size_t)replay->schedule.slots * replay->schedule.columns;
     bytes->block_of = calloc(blocks, sizeof(int32_t));
@@ -164,11 +165,14 @@ bool verify_bytes_create(struct verify_bytes *bytes, struct replay *replay,
     }
     for (size_t i = 0; i < blocks; i++)
         bytes->page_of[i] = -1;
-    return whole ? create_whole(bytes) : create_sums(bytes);
+    if (bytes->wants_device && !verify_device_create(&bytes->device, replay))
+        return false;
+    return bytes->whole ? create_whole(bytes) : create_sums(bytes);
 }
 
 void verify_bytes_destroy(struct verify_bytes *bytes)
 {
+    verify_device_destroy(&bytes->device);
     free(bytes->pages);
     free(bytes->block_of);
     free(bytes->page_of);
@@ -235,6 +239,14 @@ bool verify_bytes_before(struct verify_bytes *bytes, enum oracle_call call)
 {
     const struct pool_shape *shape = shape_of(bytes);
     touch_blocks(bytes);
+    /* Page 0 stands for the null block, which no copy touches. */
+    bytes->on_device = bytes->wants_device &&
+                       verify_device_fits(&bytes->device, bytes->page_count);
+    if (bytes->on_device) {
+        bytes->block_of[0] = SCHEDULE_NULL_BLOCK;
+        return verify_device_keep(&bytes->device, bytes->block_of,
+                                  bytes->page_count, bytes->page_of);
+    }
     map_table(bytes);
     uint64_t size = pages_size(bytes);
     if (!bytes->whole) {
@@ -269,6 +281,18 @@ static void describe_owner(const struct verify_bytes *bytes, int32_t block,
                                           : "a block that no slot has");
 }
 
+/* What lies at an offset of a page. */
+static const char *part_name(const struct verify_bytes *bytes, size_t offset)
+{
+    const struct pool_shape *shape = shape_of(bytes);
+    if (offset < shape->conv_size)
+        return "conv state";
+    if (offset >= shape->temporal_offset &&
+        offset < shape->temporal_offset + shape->temporal_size)
+        return "temporal state";
+    return "padding";
+}
+
 static bool fail_page(struct verify_bytes *bytes, const char *call_name,
                       uint32_t layer, int32_t block,
                       const unsigned char *expected, const unsigned char *found)
@@ -276,19 +300,14 @@ static bool fail_page(struct verify_bytes *bytes, const char *call_name,
     const struct pool_shape *shape = shape_of(bytes);
     size_t size = (size_t)shape->page_size;
     size_t offset = hex_first_difference(expected, found, size);
-    const char *part = "padding";
-    if (offset < shape->conv_size)
-        part = "conv state";
-    else if (offset >= shape->temporal_offset &&
-             offset < shape->temporal_offset + shape->temporal_size)
-        part = "temporal state";
     char owner[64], rows[1200];
     describe_owner(bytes, block, owner, sizeof owner);
     hex_rows(rows, sizeof rows, expected, found, size, offset, 0);
     snprintf(bytes->failure, sizeof bytes->failure,
              "%s: layer %u, block %d (%s), %s: byte %zu of the page differs "
              "from the reference\n%s",
-             call_name, layer, block, owner, part, offset, rows);
+             call_name, layer, block, owner, part_name(bytes, offset), offset,
+             rows);
     return false;
 }
 
@@ -347,6 +366,25 @@ static bool compare_touched(struct verify_bytes *bytes, const char *call_name)
     return true;
 }
 
+static bool compare_on_device(struct verify_bytes *bytes, const char *call_name)
+{
+    uint32_t wrong = 0, layer = 0, byte = 0;
+    if (!verify_device_compare(&bytes->device, &wrong, &layer, &byte))
+        return false;
+    bytes->checks += bytes->device.copy_count * shape_of(bytes)->layers;
+    if (wrong == UINT32_MAX)
+        return true;
+    int32_t block = bytes->device.copy[wrong].block;
+    char owner[64];
+    describe_owner(bytes, block, owner, sizeof owner);
+    snprintf(bytes->failure, sizeof bytes->failure,
+             "%s: layer %u, block %d (%s), %s: byte %u of the page is not what "
+             "the copy should have made of it (--compare blocks shows the "
+             "bytes)\n",
+             call_name, layer, block, owner, part_name(bytes, byte), byte);
+    return false;
+}
+
 /* Blocks that some slot has, with the null block. A block that nobody has
  * keeps its checksum until it is given out again, and is compared then. */
 static size_t list_owned(struct verify_bytes *bytes)
@@ -395,7 +433,8 @@ bool verify_bytes_after(struct verify_bytes *bytes, const char *call_name)
 {
     if (bytes->whole)
         return compare_whole(bytes, call_name);
-    return compare_touched(bytes, call_name) &&
+    return (bytes->on_device ? compare_on_device(bytes, call_name)
+                             : compare_touched(bytes, call_name)) &&
            compare_sums(bytes, call_name, list_owned(bytes));
 }
 

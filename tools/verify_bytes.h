@@ -3,7 +3,7 @@
 #ifndef TOOLS_VERIFY_BYTES_H
 #define TOOLS_VERIFY_BYTES_H
 
-#include "replay.h"
+#include "verify_device.h"
 
 enum { VERIFY_FAILURE_SIZE = 2048 };
 
@@ -13,6 +13,9 @@ enum { VERIFY_FAILURE_SIZE = 2048 };
 struct verify_bytes {
     struct replay *replay;
     bool whole;
+    bool wants_device; /* compares copies there, where it has the memory */
+    bool on_device;    /* in this call */
+    struct verify_device device;
     unsigned char *pages; /* [layers][page_count] */
     size_t page_room;     /* bytes */
     uint32_t page_count;
@@ -30,14 +33,17 @@ struct verify_bytes {
     char failure[VERIFY_FAILURE_SIZE]; /* empty: none */
 };
 
+/* How bytes are compared, as verify.h says. */
+enum verify_way { VERIFY_WAY_WHOLE, VERIFY_WAY_BLOCKS, VERIFY_WAY_DEVICE };
+
 /* Takes in the pool as it is. False after printing a failure;
  * verify_bytes_destroy is needed then, too. */
 bool verify_bytes_create(struct verify_bytes *bytes, struct replay *replay,
-                         bool whole);
+                         enum verify_way way);
 void verify_bytes_destroy(struct verify_bytes *bytes);
 
 /* Before a call, after oracle_decide: keeps what it may change, and carries the
- * call out on the host. */
+ * call out on the host unless the device compares. */
 bool verify_bytes_before(struct verify_bytes *bytes, enum oracle_call call);
 
 /* After it: compares. */

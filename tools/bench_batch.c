@@ -1,0 +1,171 @@
+/* Batches against an empty kernel, and their planning. */
+
+#include "bench.h"
+
+#include "progress.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOVES = 128, /* of a batch */
+    MOVE_SIZE = 32 << 10,
+    PITCH = 64 << 10,  /* between the moves */
+    COLD_BATCHES = 32, /* one after the other, more than caches hold */
+    PLANNED = 100000,  /* entries */
+    PLANS_MAX = 50
+};
+
+struct work {
+    const struct session *session;
+    cl_mem buffer;
+    struct clmove_batch *batches[COLD_BATCHES];
+    uint32_t count;
+};
+
+static struct clmove_batch *create_batch(const struct work *work,
+                                         uint32_t index, uint64_t shift)
+{
+    struct clmove_region regions[MOVES];
+    memset(regions, 0, sizeof regions);
+    for (uint32_t i = 0; i < MOVES; i++) {
+        regions[i].dst_offset = ((uint64_t)index * MOVES + i) * PITCH;
+        regions[i].src_offset = regions[i].dst_offset + shift;
+        regions[i].size = MOVE_SIZE;
+    }
+    struct clmove_memory memory = session_memory(work->buffer, 0, 0);
+    struct clmove_batch_params params;
+    memset(&params, 0, sizeof params);
+    params.memories = &memory;
+    params.memory_count = 1;
+    params.regions = regions;
+    params.region_count = MOVES;
+    struct clmove_batch *batch = NULL;
+    struct clmove_log log = session_log();
+    clmove_status status =
+        clmove_batch_create(work->session->engine, &log, &params, &batch);
+    return session_failed(status, "clmove_batch_create") ? NULL : batch;
+}
+
+static bool enqueue_batch(void *context, cl_command_queue queue, uint32_t turn,
+                          cl_event *event)
+{
+    const struct work *work = context;
+    clmove_status status = clmove_enqueue_batch(
+        work->batches[turn % work->count], queue, 0, NULL, event);
+    return !session_failed(status, "clmove_enqueue_batch");
+}
+
+static bool time_moves(struct bench *bench, uint64_t shift, uint32_t batches)
+{
+    struct work work;
+    struct bench_name name;
+    memset(&work, 0, sizeof work);
+    work.session = bench->session;
+    work.buffer = session_buffer(bench->session,
+                                 (size_t)batches * MOVES * PITCH, "batches");
+    bool fine = work.buffer != NULL;
+    for (; fine && work.count < batches; work.count += fine) {
+        work.batches[work.count] = create_batch(&work, work.count, shift);
+        fine = work.batches[work.count] != NULL;
+    }
+    snprintf(name.text, sizeof name.text, "128 x 32 KiB, shift %" PRIu64 "%s",
+             shift, batches > 1 ? ", cold" : "");
+    name.subject = "batch";
+    name.bytes = (uint64_t)MOVES * MOVE_SIZE;
+    name.base = "empty kernel";
+    name.base_moves = false;
+    struct session session = *bench->session;
+    struct bench_side clmove = {enqueue_batch, &work};
+    struct bench_side nothing = {bench_enqueue_nothing, &session};
+    fine = fine && bench_pair(bench, &name, clmove, nothing);
+    clFinish(bench->session->queue);
+    for (uint32_t i = 0; i < work.count; i++)
+        clmove_batch_destroy(&work.batches[i]);
+    session_release(&work.buffer);
+    return fine;
+}
+
+/* Entries of 4 KiB in an order that no planner hopes for. */
+static struct clmove_region *disjoint_regions(void)
+{
+    struct clmove_region *regions = calloc(PLANNED, sizeof *regions);
+    for (uint64_t i = 0; regions && i < PLANNED; i++) {
+        uint64_t slot = i * 38459 % PLANNED; /* coprime: every slot once */
+        regions[i].src_offset = slot * 8192;
+        regions[i].dst_offset = (i * 77801 % PLANNED + PLANNED) * 8192;
+        regions[i].size = 4096;
+    }
+    return regions;
+}
+
+/* Microseconds, or negative after printing a failure. */
+static double plan_once(const struct clmove_region *regions)
+{
+    struct clmove_memory memory =
+        session_memory(NULL, 0, (size_t)PLANNED * 2 * 8192);
+    struct clmove_batch_params params;
+    struct clmove_log log = session_log();
+    struct clmove_batch *batch = NULL;
+    memset(&params, 0, sizeof params);
+    params.memories = &memory;
+    params.memory_count = 1;
+    params.regions = regions;
+    params.region_count = PLANNED;
+    double start = progress_seconds();
+    clmove_status status = clmove_batch_create(NULL, &log, &params, &batch);
+    double us = (progress_seconds() - start) * 1e6;
+    clmove_batch_destroy(&batch);
+    return session_failed(status, "clmove_batch_create") ? -1 : us;
+}
+
+static bool time_planning(struct bench *bench)
+{
+    struct clmove_region *regions = disjoint_regions();
+    double samples[PLANS_MAX];
+    size_t plans = bench->quick ? PLANS_MAX / 10 : PLANS_MAX;
+    bool fine = regions != NULL;
+    if (!fine)
+        cli_error("out of memory");
+    fine = fine && plan_once(regions) >= 0;
+    for (size_t i = 0; fine && i < plans; i++) {
+        samples[i] = plan_once(regions);
+        fine = samples[i] >= 0;
+    }
+    free(regions);
+    if (fine) {
+        struct bench_name name = {"batch", "planning 100000 entries", 0, NULL,
+                                  false};
+        struct bench_row row;
+        memset(&row, 0, sizeof row);
+        row.clock = "host";
+        row.clmove = stats_of(samples, plans);
+        bench_table_add(bench->table, &name, &row);
+    }
+    progress_update(++bench->rows_done);
+    return fine;
+}
+
+/* Many batches only where they fit. */
+static bool has_room(const struct bench *bench)
+{
+    const struct clmove_device_info *device = &bench->session->device;
+    uint64_t size = (uint64_t)COLD_BATCHES * MOVES * PITCH;
+    return size <= device->max_allocation && size <= device->global_size / 4;
+}
+
+static uint64_t count_rows(const struct bench *bench)
+{
+    return has_room(bench) ? 5 : 3;
+}
+
+static bool run(struct bench *bench)
+{
+    return time_moves(bench, 16, 1) && time_moves(bench, 1, 1) &&
+           (!has_room(bench) || (time_moves(bench, 16, COLD_BATCHES) &&
+                                 time_moves(bench, 1, COLD_BATCHES))) &&
+           time_planning(bench);
+}
+
+const struct bench_subject bench_batch = {"batch", count_rows, run};

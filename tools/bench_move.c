@@ -1,0 +1,189 @@
+/* Single moves against clEnqueueCopyBuffer of as many disjoint bytes. */
+
+#include "bench.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { SHIFTS = 7, SIZES = 4 };
+static const uint64_t shifts[SHIFTS] = {1,     16,      1000,    4096,
+                                        65536, 1 << 20, 64 << 20};
+
+/* Disjoint sizes; the last one is all there is. */
+static const uint64_t sizes[SIZES] = {64 << 10, 1 << 20, 64 << 20, 0};
+
+/* What both sides work on. */
+struct work {
+    const struct session *session;
+    cl_mem buffers[2];
+    uint64_t room; /* bytes of each */
+    uint64_t size, src, dst;
+    bool apart; /* from buffers[0] to buffers[1] */
+    uint32_t variant;
+};
+
+/* Bytes of the large moves: beyond every cache, and what the device has. */
+static uint64_t full_size(const struct bench *bench)
+{
+    const struct clmove_device_info *device = &bench->session->device;
+    bool cpu = (device->type & CL_DEVICE_TYPE_CPU) != 0;
+    uint64_t size = UINT64_C(1) << 30;
+    if (cpu || bench->quick)
+        size = UINT64_C(128) << 20;
+    if (cpu && bench->quick)
+        size = UINT64_C(32) << 20;
+    uint64_t usable = device->global_size / 8;
+    if (usable > device->max_allocation / 2)
+        usable = device->max_allocation / 2;
+    while (size > usable && size > 1 << 20)
+        size /= 2;
+    return size;
+}
+
+/* Shifts that leave an overlap. */
+static int count_shifts(uint64_t size)
+{
+    int count = 0;
+    while (count < SHIFTS && shifts[count] < size)
+        count++;
+    return count;
+}
+
+static uint64_t disjoint_size(int index, uint64_t full)
+{
+    return sizes[index] && sizes[index] < full ? sizes[index] : full;
+}
+
+/* Sizes below the full one, then that. */
+static int count_sizes(uint64_t full)
+{
+    int count = 0;
+    while (count < SIZES - 1 && sizes[count] < full)
+        count++;
+    return count + 1;
+}
+
+/* Where the bytes of a turn lie: other ones than before, where there is room.
+ */
+static uint64_t place(const struct work *work, uint32_t turn)
+{
+    uint64_t places = work->apart ? work->room / work->size : 1;
+    return turn % places * work->size;
+}
+
+static bool enqueue_clmove(void *context, cl_command_queue queue, uint32_t turn,
+                           cl_event *event)
+{
+    const struct work *work = context;
+    uint64_t at = place(work, turn);
+    struct clmove_memory src = session_memory(
+        work->buffers[0], (size_t)(work->src + at), (size_t)work->size);
+    struct clmove_memory dst =
+        session_memory(work->buffers[work->apart], (size_t)(work->dst + at),
+                       (size_t)work->size);
+    struct clmove_move_options options;
+    memset(&options, 0, sizeof options);
+    options.variant = work->variant;
+    clmove_status status = clmove_enqueue_move(work->session->engine, &src,
+                                               &dst, (size_t)work->size,
+                                               &options, queue, 0, NULL, event);
+    return !session_failed(status, "clmove_enqueue_move");
+}
+
+static bool enqueue_copy(void *context, cl_command_queue queue, uint32_t turn,
+                         cl_event *event)
+{
+    const struct work *work = context;
+    size_t at = (size_t)place(work, turn);
+    cl_int code =
+        clEnqueueCopyBuffer(queue, work->buffers[0], work->buffers[1], at, at,
+                            (size_t)work->size, 0, NULL, event);
+    return !session_failed(code, "clEnqueueCopyBuffer");
+}
+
+static bool time_work(struct bench *bench, struct work *work,
+                      struct bench_name *name)
+{
+    struct bench_side clmove = {enqueue_clmove, work};
+    struct bench_side copy = {enqueue_copy, work};
+    name->subject = "move";
+    name->bytes = work->size;
+    name->base = "clEnqueueCopyBuffer";
+    name->base_moves = true;
+    return bench_pair(bench, name, clmove, copy);
+}
+
+static bool time_shifts(struct bench *bench, struct work *work, uint64_t full)
+{
+    bool fine = true;
+    work->apart = false;
+    work->size = full;
+    for (int i = 0; i < count_shifts(full) * 2; i++) {
+        struct bench_name name;
+        uint64_t shift = shifts[i / 2];
+        bool left = i % 2 == 0;
+        work->src = left ? shift : 0;
+        work->dst = left ? 0 : shift;
+        snprintf(name.text, sizeof name.text, "%s by %" PRIu64,
+                 left ? "left" : "right", shift);
+        fine = fine && time_work(bench, work, &name);
+    }
+    return fine;
+}
+
+static bool time_disjoint(struct bench *bench, struct work *work, uint64_t full,
+                          uint32_t variant)
+{
+    bool fine = true;
+    work->apart = true;
+    work->src = work->dst = 0;
+    work->variant = variant;
+    for (int i = 0; i < count_sizes(full); i++) {
+        struct bench_name name;
+        work->size = disjoint_size(i, full);
+        snprintf(name.text, sizeof name.text, "disjoint, %s",
+                 variant == CLMOVE_VARIANT_AUTO ? "auto" : "kernel");
+        fine = fine && time_work(bench, work, &name);
+    }
+    work->variant = CLMOVE_VARIANT_AUTO;
+    return fine;
+}
+
+static uint64_t count_rows(const struct bench *bench)
+{
+    uint64_t full = full_size(bench);
+    return (uint64_t)(count_shifts(full) + count_sizes(full)) * 2;
+}
+
+static bool fill(const struct work *work, cl_mem buffer)
+{
+    const cl_uint pattern = 0x5a3c96e1;
+    cl_int code = clEnqueueFillBuffer(
+        work->session->queue, buffer, &pattern, sizeof pattern, 0,
+        (size_t)(work->room / sizeof pattern * sizeof pattern), 0, NULL, NULL);
+    return !session_failed(code, "clEnqueueFillBuffer");
+}
+
+static bool run(struct bench *bench)
+{
+    struct work work;
+    uint64_t full = full_size(bench);
+    memset(&work, 0, sizeof work);
+    work.session = bench->session;
+    work.room = full + shifts[count_shifts(full) - 1];
+    bool fine = true;
+    for (int i = 0; i < 2; i++) {
+        work.buffers[i] =
+            session_buffer(bench->session, (size_t)work.room, "moves");
+        fine = fine && work.buffers[i] && fill(&work, work.buffers[i]);
+    }
+    fine = fine && time_shifts(bench, &work, full) &&
+           time_disjoint(bench, &work, full, CLMOVE_VARIANT_AUTO) &&
+           time_disjoint(bench, &work, full, CLMOVE_VARIANT_DISJOINT);
+    clFinish(bench->session->queue);
+    for (int i = 0; i < 2; i++)
+        session_release(&work.buffers[i]);
+    return fine;
+}
+
+const struct bench_subject bench_move = {"move", count_rows, run};

@@ -1,0 +1,102 @@
+/* The results of a benchmark, as text for people, as a file for programs. */
+
+#include "bench_table.h"
+
+#include "cli.h"
+#include "progress.h"
+#include "session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+bool bench_table_open(struct bench_table *table, const char *path,
+                      const char *device)
+{
+    memset(table, 0, sizeof *table);
+    if (!path)
+        return true;
+    table->path = path;
+    table->tsv = fopen(path, "w");
+    if (!table->tsv) {
+        cli_error("%s: cannot be written: %s", path, strerror(errno));
+        return false;
+    }
+    fprintf(table->tsv,
+            "# device: %s\n"
+            "subject\tcase\tbytes\tclock\tmedian_us\tmin_us\tp99_us\tbase\t"
+            "base_median_us\tbase_min_us\tbase_p99_us\tratio\n",
+            device);
+    return true;
+}
+
+/* Bytes read and written per time, in GB/s. */
+static void print_rate(uint64_t bytes, double us)
+{
+    if (bytes > 0 && us > 0)
+        printf(" %8.1f", 2 * (double)bytes / us * 1e-3);
+    else
+        printf(" %8s", "-");
+}
+
+static void print_row(const struct bench_name *name,
+                      const struct bench_row *row)
+{
+    char size[32] = "-";
+    if (name->bytes > 0)
+        session_size_text(size, name->bytes);
+    printf("%-26s %10s %-6s %9.1f %9.1f %9.1f", name->text, size, row->clock,
+           row->clmove.median, row->clmove.minimum, row->clmove.p99);
+    print_rate(name->bytes, row->clmove.median);
+    if (name->base) {
+        printf(" %9.1f", row->base.median);
+        print_rate(name->base_moves ? name->bytes : 0, row->base.median);
+        printf(" %7.3f %+9.1f",
+               row->clmove.median > 0 ? row->base.median / row->clmove.median
+                                      : 0,
+               row->clmove.median - row->base.median);
+    }
+    printf("\n");
+}
+
+static void write_row(FILE *tsv, const struct bench_name *name,
+                      const struct bench_row *row)
+{
+    fprintf(tsv, "%s\t%s\t%" PRIu64 "\t%s\t%.3f\t%.3f\t%.3f\t", name->subject,
+            name->text, name->bytes, row->clock, row->clmove.median,
+            row->clmove.minimum, row->clmove.p99);
+    if (name->base)
+        fprintf(tsv, "%s\t%.3f\t%.3f\t%.3f\t%.4f\n", name->base,
+                row->base.median, row->base.minimum, row->base.p99,
+                row->clmove.median > 0 ? row->base.median / row->clmove.median
+                                       : 0);
+    else
+        fprintf(tsv, "-\t-\t-\t-\t-\n");
+}
+
+void bench_table_add(struct bench_table *table, const struct bench_name *name,
+                     const struct bench_row *row)
+{
+    progress_clear();
+    if (!table->started)
+        printf("%-26s %10s %-6s %9s %9s %9s %8s %9s %8s %7s %9s\n", "case",
+               "bytes", "clock", "median us", "min", "p99", "GB/s", "base us",
+               "GB/s", "ratio", "us more");
+    table->started = true;
+    print_row(name, row);
+    fflush(stdout);
+    if (table->tsv)
+        write_row(table->tsv, name, row);
+}
+
+bool bench_table_close(struct bench_table *table)
+{
+    if (!table->tsv)
+        return true;
+    bool fine = !ferror(table->tsv);
+    fine = fclose(table->tsv) == 0 && fine;
+    table->tsv = NULL;
+    if (!fine)
+        cli_error("%s: cannot be written: %s", table->path, strerror(errno));
+    return fine;
+}

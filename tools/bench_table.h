@@ -1,0 +1,44 @@
+/* The results of a benchmark, as text for people, as a file for programs. */
+
+#ifndef TOOLS_BENCH_TABLE_H
+#define TOOLS_BENCH_TABLE_H
+
+#include "stats.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What is timed. */
+struct bench_name {
+    const char *subject; /* "move" */
+    char text[40];       /* "left 16" */
+    uint64_t bytes;      /* moved, counted once; 0: no rate */
+    const char *base;    /* what it is compared with; NULL: nothing */
+    bool base_moves;     /* as many bytes */
+};
+
+/* Microseconds. */
+struct bench_row {
+    const char *clock; /* "device", "wall", "host" */
+    struct stats clmove, base;
+};
+
+struct bench_table {
+    FILE *tsv;        /* NULL: none */
+    const char *path; /* of the tsv */
+    bool started;
+};
+
+/* `path` may be NULL. False after printing why it cannot be written. */
+bool bench_table_open(struct bench_table *table, const char *path,
+                      const char *device);
+
+/* One line. */
+void bench_table_add(struct bench_table *table, const struct bench_name *name,
+                     const struct bench_row *row);
+
+/* False after printing that the file could not be written. */
+bool bench_table_close(struct bench_table *table);
+
+#endif
