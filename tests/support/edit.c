@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const kernel_files[] = {"common.cl", "ssm.cl"};
+static const char *const kernel_files[] = {"common.cl", "move.cl", "ssm.cl"};
 
 enum { KERNEL_FILES = sizeof(kernel_files) / sizeof(kernel_files[0]) };
 
