@@ -27,6 +27,7 @@ void layout_release(struct clmove_ssm_layout *layout)
     free(layout->views);
     free(layout->extents);
     free(layout->groups);
+    free(layout->pools);
     free(layout);
 }
 
@@ -70,21 +71,53 @@ static struct strided_set state_set(const struct clmove_ssm_layout *layout,
         layout->extents[index], layout->states[index].block_count};
 }
 
+bool layout_states_overlap(const struct clmove_ssm_layout *a, size_t i,
+                           const struct clmove_ssm_layout *b, size_t j)
+{
+    const struct strided_set left = state_set(a, i);
+    const struct strided_set right = state_set(b, j);
+    return a->views[i].root == b->views[j].root &&
+           strided_sets_overlap(&left, &right);
+}
+
+/* Whether a block of one state shares bytes with the same block of another, and
+ * with no other. */
+static bool states_alike(const struct clmove_ssm_layout *layout, size_t i,
+                         size_t j)
+{
+    const struct strided_set a = state_set(layout, i);
+    const struct strided_set b = state_set(layout, j);
+    const uint64_t first = a.origin < b.origin ? a.origin : b.origin;
+    const uint64_t stride = a.stride;
+    return a.stride == b.stride && a.origin - first + a.size <= stride &&
+           b.origin - first + b.size <= stride;
+}
+
 /* Layers of different groups may share a pool: their tables keep them apart. */
-static clmove_status check_overlap(const struct clmove_ssm_layout *layout)
+static clmove_status check_overlap(struct clmove_ssm_layout *layout)
 {
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_log *log = &layout->engine->log;
+    layout->pools_alike = true;
+    for (uint32_t i = 0; i < layout->group_count; i++)
+        layout->pools[i] = i;
     for (size_t i = 0; i < layout->state_count; i++) {
-        const struct strided_set a = state_set(layout, i);
         for (size_t j = 0; j < i; j++) {
-            if (layout->states[i].group != layout->states[j].group ||
-                layout->views[i].root != layout->views[j].root)
+            const uint32_t left = layout->states[i].group;
+            const uint32_t right = layout->states[j].group;
+            if (!layout_states_overlap(layout, i, layout, j))
                 continue;
-            const struct strided_set b = state_set(layout, j);
-            CHECK(!strided_sets_overlap(&a, &b), CLMOVE_OVERLAP,
+            CHECK(left != right, CLMOVE_OVERLAP,
                   "states[%zu] and states[%zu] of group %u overlap", j, i,
-                  layout->states[i].group);
+                  left);
+            layout->pools_alike =
+                layout->pools_alike && states_alike(layout, i, j);
+            const uint32_t old = layout->pools[left];
+            const uint32_t other = layout->pools[right];
+            for (uint32_t k = 0; k < layout->group_count; k++) {
+                if (layout->pools[k] == old || layout->pools[k] == other)
+                    layout->pools[k] = old < other ? old : other;
+            }
         }
     }
 out:
@@ -104,6 +137,8 @@ static clmove_status allocate(struct clmove_ssm_layout *layout,
     CHECK_MEMORY(layout->extents);
     layout->groups = calloc(params->group_count, sizeof layout->groups[0]);
     CHECK_MEMORY(layout->groups);
+    layout->pools = calloc(params->group_count, sizeof layout->pools[0]);
+    CHECK_MEMORY(layout->pools);
     layout->state_count = params->state_count;
     layout->group_count = params->group_count;
     if (params->groups != NULL)

@@ -17,7 +17,13 @@ struct clmove_ssm_layout {
                                         their handles are retained */
     uint64_t *extents;               /* of states: bytes of one block */
     struct clmove_ssm_group *groups;
+    uint32_t *pools;  /* of groups: the first of those that share memory */
+    bool pools_alike; /* such groups place each block alike */
 };
+
+/* Whether a byte belongs to blocks of both states. */
+bool layout_states_overlap(const struct clmove_ssm_layout *a, size_t i,
+                           const struct clmove_ssm_layout *b, size_t j);
 
 void layout_retain(struct clmove_ssm_layout *layout);
 void layout_release(struct clmove_ssm_layout *layout);

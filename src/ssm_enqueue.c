@@ -1,4 +1,4 @@
-/* The calls of a step: pre-process, post-process. */
+/* The calls of a step: pre-process, post-process, pre-copy, state indices. */
 
 #include "chain.h"
 #include "ssm_step.h"
@@ -7,19 +7,42 @@
 /* What a call needs, a bit per array. */
 #define NEEDS(array) (1u << (array))
 
-static const unsigned pre_needs =
-    NEEDS(ARRAY_COMPUTED) | NEEDS(ARRAY_SCHEDULED) | NEEDS(ARRAY_ACCEPTED_IN) |
-    NEEDS(ARRAY_ACCEPTED_OUT) | NEEDS(ARRAY_COLUMN_IN) |
-    NEEDS(ARRAY_COLUMN_OUT);
+static unsigned scheduled_needs(const struct clmove_ssm_step *step)
+{
+    return NEEDS(ARRAY_COMPUTED) |
+           (step->has[ARRAY_QUERY_STARTS] ? NEEDS(ARRAY_QUERY_STARTS)
+                                          : NEEDS(ARRAY_SCHEDULED));
+}
 
-static const unsigned post_needs =
-    NEEDS(ARRAY_COMPUTED) | NEEDS(ARRAY_SCHEDULED) | NEEDS(ARRAY_DRAFT) |
-    NEEDS(ARRAY_ACCEPTED_IN) | NEEDS(ARRAY_ACCEPTED_OUT) |
-    NEEDS(ARRAY_COLUMN_IN);
+static unsigned pre_needs(const struct clmove_ssm_step *step)
+{
+    return scheduled_needs(step) | NEEDS(ARRAY_ACCEPTED_IN) |
+           NEEDS(ARRAY_ACCEPTED_OUT) | NEEDS(ARRAY_COLUMN_IN) |
+           NEEDS(ARRAY_COLUMN_OUT);
+}
 
-static const char *const array_names[ARRAY_COUNT] = {
-    "computed",     "scheduled", "draft",      "accepted_in",
-    "accepted_out", "column_in", "column_out", "faults"};
+static unsigned post_needs(const struct clmove_ssm_step *step)
+{
+    return (step->has[ARRAY_NOW_COMPUTED]
+                ? NEEDS(ARRAY_NOW_COMPUTED)
+                : scheduled_needs(step) | NEEDS(ARRAY_DRAFT)) |
+           NEEDS(ARRAY_ACCEPTED_IN) | NEEDS(ARRAY_ACCEPTED_OUT) |
+           NEEDS(ARRAY_COLUMN_IN);
+}
+
+static const unsigned copy_needs = NEEDS(ARRAY_COPY_SOURCE) |
+                                   NEEDS(ARRAY_COPY_DESTINATION) |
+                                   NEEDS(ARRAY_COPY_BIAS);
+
+static cl_uint step_mode(const struct clmove_ssm_step *step)
+{
+    const uint32_t flags = step->params.flags;
+    return ((flags & CLMOVE_SSM_TABLES_BY_SLOT) != 0 ? MODE_TABLES_BY_SLOT
+                                                     : 0u) |
+           ((flags & CLMOVE_SSM_KEEP_ACCEPTED) != 0 ? MODE_KEEPS_ACCEPTED
+                                                    : 0u) |
+           ((flags & CLMOVE_SSM_SKIP_TEMPORAL) != 0 ? MODE_SKIPS_TEMPORAL : 0u);
+}
 
 static cl_int enqueue_launch(struct chain *chain,
                              const struct clmove_ssm_step *step, size_t index,
@@ -27,10 +50,10 @@ static cl_int enqueue_launch(struct chain *chain,
 {
     const struct step_launch *launch = &step->launches[index];
     const struct variant *variant = &step->layout->engine->variant;
-    const uint64_t work = (uint64_t)rows * launch->tile_count;
+    const uint64_t work = (uint64_t)rows * launch->tiles.tile_count;
     const uint64_t groups = max_u64(min_u64(variant->group_count, work), 1);
-    const cl_uint numbers[2] = {rows,
-                                mode | (index == 0 ? MODE_WRITES_RESULTS : 0)};
+    const cl_uint numbers[2] = {
+        rows, mode | step_mode(step) | (index == 0 ? MODE_WRITES_RESULTS : 0u)};
     cl_int status = CL_SUCCESS;
     for (cl_uint i = 0; i < 2 && status == CL_SUCCESS; i++)
         status =
@@ -47,9 +70,9 @@ static cl_int enqueue_all(struct chain *chain,
                           cl_uint mode, bool wants_event)
 {
     cl_int status = CL_SUCCESS;
-    if (step->aside != NULL)
+    if (step->aside.kernel != NULL && mode != MODE_COPY)
         status = chain_kernel(
-            chain, step->aside,
+            chain, step->aside.kernel,
             (size_t)min_u64((step->params.slot_count - 1) / 64 + 1, 64), 1,
             true);
     for (size_t i = 0; i < step->launch_count && status == CL_SUCCESS; i++)
@@ -68,7 +91,8 @@ static clmove_status check_call(const struct clmove_ssm_step *step,
           "rows is %u, and the step has %u", rows, step->params.max_rows);
     for (unsigned i = 0; i < ARRAY_COUNT; i++)
         CHECK((needs & NEEDS(i)) == 0 || step->has[i], CLMOVE_INVALID_ARGUMENT,
-              "the step has no %s, and the call needs it", array_names[i]);
+              "the step has no %s, and the call needs it",
+              step_array_name((enum step_array)i));
     status = engine_check_queue(step->layout->engine, chain->queue,
                                 chain->wait_count, chain->wait_list);
 out:
@@ -80,8 +104,6 @@ static clmove_status enqueue(struct clmove_ssm_step *step, uint32_t rows,
                              cl_event *event)
 {
     clmove_status status = CLMOVE_SUCCESS;
-    if (step == NULL)
-        return CLMOVE_INVALID_ARGUMENT;
     CHECK_STATUS(check_call(step, rows, needs, chain));
     pthread_mutex_lock(&step->mutex);
     const cl_int result = enqueue_all(chain, step, rows, mode, event != NULL);
@@ -98,7 +120,9 @@ clmove_status clmove_enqueue_ssm_pre(struct clmove_ssm_step *step,
 {
     struct chain chain = {
         .queue = queue, .wait_count = wait_count, .wait_list = wait_list};
-    return enqueue(step, rows, MODE_PRE, pre_needs, &chain, event);
+    if (step == NULL)
+        return CLMOVE_INVALID_ARGUMENT;
+    return enqueue(step, rows, MODE_PRE, pre_needs(step), &chain, event);
 }
 
 clmove_status clmove_enqueue_ssm_post(struct clmove_ssm_step *step,
@@ -109,5 +133,116 @@ clmove_status clmove_enqueue_ssm_post(struct clmove_ssm_step *step,
 {
     struct chain chain = {
         .queue = queue, .wait_count = wait_count, .wait_list = wait_list};
-    return enqueue(step, rows, 0, post_needs, &chain, event);
+    if (step == NULL)
+        return CLMOVE_INVALID_ARGUMENT;
+    return enqueue(step, rows, MODE_POST, post_needs(step), &chain, event);
+}
+
+clmove_status clmove_enqueue_ssm_pre_copy(struct clmove_ssm_step *step,
+                                          uint32_t rows, cl_command_queue queue,
+                                          cl_uint wait_count,
+                                          const cl_event *wait_list,
+                                          cl_event *event)
+{
+    struct chain chain = {
+        .queue = queue, .wait_count = wait_count, .wait_list = wait_list};
+    if (step == NULL)
+        return CLMOVE_INVALID_ARGUMENT;
+    return enqueue(step, rows, MODE_COPY, copy_needs, &chain, event);
+}
+
+static clmove_status look_up_indices(const struct clmove_ssm_step *step,
+                                     uint32_t rows, uint32_t slots_per_row,
+                                     const struct clmove_memory *out,
+                                     struct memory_view *view)
+{
+    clmove_status status = CLMOVE_SUCCESS;
+    const struct clmove_ssm_layout *layout = step->layout;
+    const struct clmove_log *log = &layout->engine->log;
+    const struct memory_use use = {layout->engine->context,
+                                   &layout->engine->device, log, false, true};
+    const size_t first_array = step->table_count + layout->state_count;
+    uint64_t count = 0;
+    CHECK(out != NULL, CLMOVE_INVALID_ARGUMENT, "out is NULL");
+    CHECK(slots_per_row > 0 && slots_per_row <= INT32_MAX,
+          CLMOVE_INVALID_ARGUMENT,
+          "slots_per_row is %u, and must be 1 to 2147483647", slots_per_row);
+    CHECK_STATUS(memory_look_up(&use, "out", out, view));
+    CHECK((view->misalignment + view->offset) % 4 == 0, CLMOVE_INVALID_ARGUMENT,
+          "out: offset %llu is no multiple of 4",
+          (unsigned long long)view->offset);
+    CHECK(multiply_checked((uint64_t)rows * slots_per_row, step->table_count,
+                           &count) &&
+              count <= view->size / 4,
+          CLMOVE_OUT_OF_RANGE,
+          "out has %llu bytes, and %zu groups of %u rows of %u entries of 4 "
+          "bytes do not fit",
+          (unsigned long long)view->size, step->table_count, rows,
+          slots_per_row);
+    view->size = count * 4;
+    for (size_t i = 0; i < layout->state_count; i++)
+        CHECK(!step_overlaps_state(layout, i, view), CLMOVE_OVERLAP,
+              "out overlaps a block of states[%zu]", i);
+    for (size_t i = 0; i < step->table_count; i++)
+        CHECK(!views_overlap(view, &step->views[i]), CLMOVE_OVERLAP,
+              "out overlaps tables[%zu].entries", i);
+    for (unsigned i = 0; i < ARRAY_COUNT; i++)
+        CHECK(!views_overlap(view, &step->views[first_array + i]),
+              CLMOVE_OVERLAP, "out overlaps %s",
+              step_array_name((enum step_array)i));
+out:
+    return status;
+}
+
+static cl_int enqueue_indices(struct clmove_ssm_step *step, uint32_t rows,
+                              uint32_t slots_per_row,
+                              const struct memory_view *view,
+                              struct chain *chain, bool wants_event)
+{
+    const cl_kernel kernel = step->indices.kernel;
+    const struct memory_binding binding = {view->handle, view->pointer,
+                                           view->offset};
+    const cl_ulong offset = binding.offset;
+    const cl_uint numbers[] = {step->params.slot_count,
+                               step->params.tokens_per_block,
+                               (cl_uint)step->table_count,
+                               rows,
+                               slots_per_row,
+                               step_mode(step)};
+    const uint32_t size = step->indices.group_size;
+    cl_uint index = step->indices_out_argument;
+    cl_int status = memory_set_argument(kernel, index++, &binding);
+    if (status == CL_SUCCESS)
+        status = clSetKernelArg(kernel, index++, sizeof offset, &offset);
+    for (size_t i = 0;
+         i < sizeof numbers / sizeof numbers[0] && status == CL_SUCCESS; i++)
+        status =
+            clSetKernelArg(kernel, index++, sizeof numbers[i], &numbers[i]);
+    const uint64_t groups = min_u64(view->size / 4 / size + 1,
+                                    step->layout->engine->variant.group_count);
+    if (status == CL_SUCCESS)
+        status = chain_kernel(chain, kernel, (size_t)groups, size, wants_event);
+    return status;
+}
+
+clmove_status clmove_enqueue_ssm_indices(
+    struct clmove_ssm_step *step, uint32_t rows, uint32_t slots_per_row,
+    const struct clmove_memory *out, cl_command_queue queue, cl_uint wait_count,
+    const cl_event *wait_list, cl_event *event)
+{
+    clmove_status status = CLMOVE_SUCCESS;
+    struct memory_view view;
+    struct chain chain = {
+        .queue = queue, .wait_count = wait_count, .wait_list = wait_list};
+    if (step == NULL)
+        return CLMOVE_INVALID_ARGUMENT;
+    CHECK_STATUS(check_call(step, rows, scheduled_needs(step), &chain));
+    CHECK_STATUS(look_up_indices(step, rows, slots_per_row, out, &view));
+    pthread_mutex_lock(&step->mutex);
+    const cl_int result = enqueue_indices(step, rows, slots_per_row, &view,
+                                          &chain, event != NULL);
+    pthread_mutex_unlock(&step->mutex);
+    status = chain_finish(&chain, &step->layout->engine->log, result, event);
+out:
+    return status;
 }

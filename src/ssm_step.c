@@ -9,26 +9,55 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How many entries an array has. */
+enum array_extent { BY_ROW, BY_SLOT, BY_ROW_AND_END };
+
 /* What each array is: its name, who writes it, its entries' number and size. */
 static const struct array_kind {
     const char *name;
     bool writes;
-    bool by_slot;
+    enum array_extent extent;
     uint32_t entry_size;
 } array_kinds[ARRAY_COUNT] = {
-    {"computed", false, true, 4},    {"scheduled", false, false, 4},
-    {"draft", false, false, 4},      {"accepted_in", false, true, 4},
-    {"accepted_out", true, true, 4}, {"column_in", false, true, 4},
-    {"column_out", true, true, 4},   {"faults", true, false, 16},
+    [ARRAY_SLOT_OF] = {"slot_of", false, BY_ROW, 4},
+    [ARRAY_COMPUTED] = {"computed", false, BY_SLOT, 4},
+    [ARRAY_SCHEDULED] = {"scheduled", false, BY_ROW, 4},
+    [ARRAY_QUERY_STARTS] = {"query_starts", false, BY_ROW_AND_END, 4},
+    [ARRAY_DRAFT] = {"draft", false, BY_ROW, 4},
+    [ARRAY_NOW_COMPUTED] = {"now_computed", false, BY_SLOT, 4},
+    [ARRAY_ACCEPTED_IN] = {"accepted_in", false, BY_SLOT, 4},
+    [ARRAY_ACCEPTED_OUT] = {"accepted_out", true, BY_SLOT, 4},
+    [ARRAY_COLUMN_IN] = {"column_in", false, BY_SLOT, 4},
+    [ARRAY_COLUMN_OUT] = {"column_out", true, BY_SLOT, 4},
+    [ARRAY_COPY_SOURCE] = {"copy_source", false, BY_SLOT, 4},
+    [ARRAY_COPY_DESTINATION] = {"copy_destination", false, BY_SLOT, 4},
+    [ARRAY_COPY_BIAS] = {"copy_bias", false, BY_SLOT, 4},
+    [ARRAY_FAULTS] = {"faults", true, BY_ROW, 16},
 };
+
+const char *step_array_name(enum step_array array)
+{
+    return array_kinds[array].name;
+}
 
 static const struct clmove_memory *
 array_memory(const struct clmove_ssm_step_params *params, enum step_array array)
 {
     const struct clmove_memory *const memories[ARRAY_COUNT] = {
-        &params->computed,    &params->scheduled,    &params->draft,
-        &params->accepted_in, &params->accepted_out, &params->column_in,
-        &params->column_out,  &params->faults,
+        [ARRAY_SLOT_OF] = &params->slot_of,
+        [ARRAY_COMPUTED] = &params->computed,
+        [ARRAY_SCHEDULED] = &params->scheduled,
+        [ARRAY_QUERY_STARTS] = &params->query_starts,
+        [ARRAY_DRAFT] = &params->draft,
+        [ARRAY_NOW_COMPUTED] = &params->now_computed,
+        [ARRAY_ACCEPTED_IN] = &params->accepted_in,
+        [ARRAY_ACCEPTED_OUT] = &params->accepted_out,
+        [ARRAY_COLUMN_IN] = &params->column_in,
+        [ARRAY_COLUMN_OUT] = &params->column_out,
+        [ARRAY_COPY_SOURCE] = &params->copy_source,
+        [ARRAY_COPY_DESTINATION] = &params->copy_destination,
+        [ARRAY_COPY_BIAS] = &params->copy_bias,
+        [ARRAY_FAULTS] = &params->faults,
     };
     return memories[array];
 }
@@ -55,7 +84,10 @@ static clmove_status look_up_table(struct step_plan *plan, size_t index)
                                    false};
     struct clmove_ssm_table *table = &plan->tables[index];
     struct memory_view *view = &plan->views[index];
-    const uint32_t rows = plan->step->params.max_rows;
+    const struct clmove_ssm_step_params *params = &plan->step->params;
+    const uint32_t rows = (params->flags & CLMOVE_SSM_TABLES_BY_SLOT) != 0
+                              ? params->slot_count
+                              : params->max_rows;
     char name[48];
     snprintf(name, sizeof name, "tables[%zu].entries", index);
     CHECK(!memory_is_absent(&table->entries), CLMOVE_INVALID_ARGUMENT,
@@ -96,8 +128,10 @@ static clmove_status look_up_array(struct step_plan *plan,
                                    !kind->writes, kind->writes};
     const struct clmove_memory *memory = array_memory(params, array);
     struct memory_view *view = &plan->arrays[array];
-    const uint64_t count =
-        kind->by_slot ? params->slot_count : params->max_rows;
+    const uint64_t count = kind->extent == BY_SLOT ? params->slot_count
+                           : kind->extent == BY_ROW
+                               ? params->max_rows
+                               : (uint64_t)params->max_rows + 1;
     if (memory_is_absent(memory))
         goto out;
     CHECK_STATUS(memory_look_up(&use, kind->name, memory, view));
@@ -111,13 +145,11 @@ out:
     return status;
 }
 
-/* Whether a view of an array or table shares a byte with a state's blocks. */
-static bool overlaps_state(const struct step_plan *plan, size_t state,
-                           const struct memory_view *view)
+bool step_overlaps_state(const struct clmove_ssm_layout *layout, size_t state,
+                         const struct memory_view *view)
 {
-    const struct clmove_ssm_layout *layout = plan->step->layout;
-    const struct memory_view *pool = &plan->views[plan->table_count + state];
-    if (pool->root != view->root || !views_overlap(pool, view))
+    const struct memory_view *pool = &layout->views[state];
+    if (!views_overlap(pool, view))
         return false;
     const struct strided_set blocks = {
         view_origin(pool), layout->states[state].block_stride,
@@ -134,11 +166,13 @@ static clmove_status check_states_apart(const struct step_plan *plan)
     const struct clmove_log *log = &plan->step->layout->engine->log;
     for (size_t i = 0; i < plan->state_count; i++) {
         for (size_t j = 0; j < plan->table_count; j++)
-            CHECK(!overlaps_state(plan, i, &plan->views[j]), CLMOVE_OVERLAP,
+            CHECK(!step_overlaps_state(plan->step->layout, i, &plan->views[j]),
+                  CLMOVE_OVERLAP,
                   "tables[%zu].entries overlaps a block of states[%zu]", j, i);
         for (size_t j = 0; j < ARRAY_COUNT; j++)
-            CHECK(!overlaps_state(plan, i, &plan->arrays[j]), CLMOVE_OVERLAP,
-                  "%s overlaps a block of states[%zu]", array_kinds[j].name, i);
+            CHECK(!step_overlaps_state(plan->step->layout, i, &plan->arrays[j]),
+                  CLMOVE_OVERLAP, "%s overlaps a block of states[%zu]",
+                  array_kinds[j].name, i);
     }
 out:
     return status;
@@ -253,6 +287,14 @@ static clmove_status check_params(const struct clmove_log *log,
                                   const struct clmove_ssm_step_params *params)
 {
     clmove_status status = CLMOVE_SUCCESS;
+    CHECK((params->flags & ~7u) == 0, CLMOVE_INVALID_ARGUMENT,
+          "params->flags is 0x%x, and only the bits of enum "
+          "clmove_ssm_step_flag have a meaning",
+          params->flags);
+    CHECK(memory_is_absent(&params->scheduled) ||
+              memory_is_absent(&params->query_starts),
+          CLMOVE_INVALID_ARGUMENT,
+          "both scheduled and query_starts are given, and they say the same");
     CHECK(params->tokens_per_block > 0, CLMOVE_INVALID_ARGUMENT,
           "params->tokens_per_block is 0, and must be at least 1");
     CHECK(params->max_rows > 0 && params->max_rows <= INT32_MAX,
@@ -300,7 +342,11 @@ clmove_ssm_step_create(struct clmove_ssm_layout *layout,
         made->params.slot_count = params->max_rows;
     CHECK_STATUS(make_plan(made, params, &plan));
     CHECK_STATUS(retain_buffers(made, &plan));
+    made->view_count = plan_total(&plan);
+    made->table_count = plan.table_count;
     CHECK_STATUS(step_make_launches(made, &plan));
+    made->views = plan.views;
+    plan.views = NULL;
     *step = made;
     made = NULL;
 out:
@@ -316,23 +362,20 @@ void clmove_ssm_step_destroy(struct clmove_ssm_step **step)
         return;
     *step = NULL;
     for (size_t i = 0; i < old->launch_count; i++) {
-        struct step_launch *launch = &old->launches[i];
-        engine_release_kernel(&launch->kernel);
-        if (launch->states != NULL)
-            clReleaseMemObject(launch->states);
-        if (launch->tiles != NULL)
-            clReleaseMemObject(launch->tiles);
+        engine_release_kernel(&old->launches[i].kernel);
+        tiles_release_launch(&old->launches[i].tiles);
     }
     for (size_t i = 0; i < old->retained_count; i++)
         clReleaseMemObject(old->retained[i]);
-    if (old->aside != NULL)
-        clReleaseKernel(old->aside);
+    engine_release_kernel(&old->aside);
+    engine_release_kernel(&old->indices);
     if (old->scratch != NULL)
         clReleaseMemObject(old->scratch);
     if (old->groups != NULL)
         clReleaseMemObject(old->groups);
     layout_release(old->layout);
     pthread_mutex_destroy(&old->mutex);
+    free(old->views);
     free(old->retained);
     free(old->launches);
     free(old);

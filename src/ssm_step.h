@@ -5,27 +5,28 @@
 
 #include "memory.h"
 #include "ssm.h"
+#include "ssm_tiles.h"
 
 /* The per-request arrays, in the order of the kernel's parameters. */
 enum step_array {
+    ARRAY_SLOT_OF,
     ARRAY_COMPUTED,
     ARRAY_SCHEDULED,
+    ARRAY_QUERY_STARTS,
     ARRAY_DRAFT,
+    ARRAY_NOW_COMPUTED,
     ARRAY_ACCEPTED_IN,
     ARRAY_ACCEPTED_OUT,
     ARRAY_COLUMN_IN,
     ARRAY_COLUMN_OUT,
+    ARRAY_COPY_SOURCE,
+    ARRAY_COPY_DESTINATION,
+    ARRAY_COPY_BIAS,
     ARRAY_FAULTS,
     ARRAY_COUNT
 };
 
-/* Mirrors of the structures in cl/ssm.cl. */
-struct device_state {
-    cl_ulong base, block_stride, extent, part;
-    cl_uint kind, group, bank, block_count;
-    cl_uint width, dim, element_size, unused;
-};
-
+/* Mirror of struct ssm_group in cl/ssm.cl. */
 struct device_group {
     cl_ulong table;
     cl_uint bank, columns, row_stride, conv_width, conv_blocks, temporal_blocks,
@@ -33,19 +34,24 @@ struct device_group {
     cl_int null_block;
 };
 
-_Static_assert(sizeof(struct device_state) == 64, "as in cl/ssm.cl");
 _Static_assert(sizeof(struct device_group) == 40, "as in cl/ssm.cl");
 _Static_assert(sizeof(struct clmove_ssm_fault) == 16, "as in cl/ssm.cl");
 
 /* The mode of a launch, a mask, as in cl/ssm.cl. */
-enum { MODE_PRE = 1, MODE_WRITES_RESULTS = 2 };
+enum {
+    MODE_PRE = 1,
+    MODE_WRITES_RESULTS = 2,
+    MODE_POST = 4,
+    MODE_COPY = 8,
+    MODE_TABLES_BY_SLOT = 16,
+    MODE_KEEPS_ACCEPTED = 32,
+    MODE_SKIPS_TEMPORAL = 64
+};
 
 /* One launch of a call: the states that its banks can reach. */
 struct step_launch {
     struct engine_kernel kernel;
-    cl_mem states; /* struct device_state [all states] */
-    cl_mem tiles;  /* cl_uint2 [tile_count]: state, part */
-    uint32_t tile_count;
+    struct tile_launch tiles;
     cl_uint rows_argument; /* index of `rows`; `mode` follows */
 };
 
@@ -55,10 +61,15 @@ struct clmove_ssm_step {
     pthread_mutex_t mutex;                /* guards the kernels' arguments */
     struct step_launch *launches;
     size_t launch_count;
-    cl_mem groups;   /* struct device_group [group_count] */
-    cl_mem scratch;  /* int32 [2][slot_count], or NULL */
-    cl_kernel aside; /* copies in-place arrays to scratch, or NULL */
+    cl_mem groups;              /* struct device_group [group_count] */
+    cl_mem scratch;             /* int32 [2][slot_count], or NULL */
+    struct engine_kernel aside; /* copies in-place arrays to scratch, or none */
+    struct engine_kernel indices; /* looks up blocks */
+    cl_uint indices_out_argument; /* index of `out`; the numbers follow */
     bool has[ARRAY_COUNT];
+    /* Tables, states and arrays, for what a call is given later. */
+    struct memory_view *views;
+    size_t view_count, table_count;
     size_t retained_count; /* of the caller's buffers */
     cl_mem *retained;
 };
@@ -76,11 +87,17 @@ struct step_plan {
     bool accepted_in_place, column_in_place;
 };
 
-/* Index of the first state's and the first array's view. */
 static inline size_t plan_total(const struct step_plan *plan)
 {
     return plan->table_count + plan->state_count + ARRAY_COUNT;
 }
+
+/* The name of an array in clmove_ssm_step_params. */
+const char *step_array_name(enum step_array array);
+
+/* Whether a view shares a byte with a block of a state. */
+bool step_overlaps_state(const struct clmove_ssm_layout *layout, size_t state,
+                         const struct memory_view *view);
 
 /* Makes the launches of a step from its plan. */
 clmove_status step_make_launches(struct clmove_ssm_step *step,

@@ -37,27 +37,25 @@ static const struct broken walked_downwards = {
 
 static const struct broken tail_overwritten = {
     "tail tokens overwritten",
-    2,
-    {{"ssm.cl", "const uint tokens = state->width - bias;",
-      "const uint tokens = state->width;", 1},
-     {"ssm.cl", "(state->width - bias) * state->element_size",
-      "state->width * state->element_size", 1}},
+    1,
+    {{"ssm.cl", "min(state->src_width - bias, state->dst_width)",
+      "state->dst_width", 1}},
 };
 
 static const struct broken stride_as_size = {
     "stride used as size",
     1,
-    {{"ssm.cl", "min(state->part, state->extent - begin)",
-      "min(state->part, state->block_stride - begin)", 1}},
+    {{"ssm.cl", "min(state->part, state->src_extent - begin)",
+      "min(state->part, state->src_block_stride - begin)", 1}},
 };
 
 static const struct broken not_widened = {
     "block id not widened",
     2,
-    {{"ssm.cl", "(ulong)source * state->block_stride",
-      "(ulong)((uint)source * (uint)state->block_stride)", 1},
-     {"ssm.cl", "(ulong)destination * state->block_stride",
-      "(ulong)((uint)destination * (uint)state->block_stride)", 1}},
+    {{"ssm.cl", "(ulong)source * state->src_block_stride",
+      "(ulong)((uint)source * (uint)state->src_block_stride)", 1},
+     {"ssm.cl", "(ulong)destination * state->dst_block_stride",
+      "(ulong)((uint)destination * (uint)state->dst_block_stride)", 1}},
 };
 
 /* Caught by a race detector. */

@@ -213,7 +213,11 @@ static void test_sub_buffers(void **state)
         check_windows(engine, &moving, &windows[3], &windows[from],
                       5 * unit + 2, 2 * unit + 5, unit + 1);
     }
-    for (int i = 1; i < 4; i++) {
+    /* NVIDIA's driver 580 crashes in clReleaseMemObject once two sub-buffers
+     * that overlap were copied to a third one, by clEnqueueCopyBuffer as well.
+     */
+    for (int i = 1;
+         i < 4 && strstr(device->info.platform_name, "NVIDIA") == NULL; i++) {
         clReleaseMemObject(windows[i].handle);
     }
     moving_close(&moving);

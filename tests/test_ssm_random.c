@@ -33,11 +33,36 @@ static void test_random_small_groups(void **state)
     clmove_engine_destroy(&engine);
 }
 
+/* The same scenes by slots, with each flag. */
+static void test_random_v2(void **state)
+{
+    struct test_device *device = *state;
+    struct clmove_engine *engine = device_engine(device, 3, 7, NULL);
+
+    for (uint64_t seed = 2000; seed < 2400; seed++) {
+        enum scene_operation operation = seed % 2 ? SCENE_PRE : SCENE_POST;
+        struct scene scene;
+        scene_init(&scene, __func__, "seed %u", (unsigned)seed);
+        scene_fill_random(&scene, seed, 24);
+        scene_use_v2(&scene, operation, seed / 2);
+        if (seed % 5 == 0) {
+            scene_set_slot(&scene, 0, seed % 10 ? -1 : 1000000);
+        }
+        scene.keep_accepted = seed % 3 == 0;
+        scene.skip_temporal = seed % 7 == 0;
+        scene_check(&scene, device, seed % 4 ? device->engine : engine,
+                    operation);
+        scene_clear(&scene);
+    }
+    clmove_engine_destroy(&engine);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_random_small_groups),
+        cmocka_unit_test(test_random_v2),
     };
     return RUNNER_DEVICE_TESTS(argc, argv, tests);
 }

@@ -1,5 +1,6 @@
 /* Comparing device memory can fail: every allocation, every kind of wrong. */
 
+#include "copying.h"
 #include "runner.h"
 #include "scenes.h"
 #include "stage.h"
@@ -43,11 +44,8 @@ static void test_needs_both_sides(void **state)
 }
 
 /* One wrong byte in any allocation: first, last, in between. */
-static void test_sees_every_byte(void **state)
+static void check_every_byte(struct stage *stage)
 {
-    struct scene scene;
-    struct stage *stage = open_mixed(*state, &scene);
-
     stage_call(stage, SCENE_POST);
     stage_expect(stage, SCENE_POST);
     for (uint32_t i = 0; i < stage->image_count; i++) {
@@ -61,7 +59,71 @@ static void test_sees_every_byte(void **state)
         }
     }
     assert_true(stage_compare(stage, 1));
+}
+
+static void test_sees_every_byte(void **state)
+{
+    struct scene scene;
+    struct stage *stage = open_mixed(*state, &scene);
+
+    check_every_byte(stage);
     close_mixed(stage, &scene);
+}
+
+/* The same with all the arrays that slots bring; each call needs its own
+ * reference. */
+static void test_sees_slots(void **state)
+{
+    struct stage *stage = test_malloc(sizeof(*stage));
+    struct scene scene;
+
+    scene_init(&scene, __func__, "mixed");
+    scene_fill_mixed(&scene, SCENE_POST);
+    scene_use_v2(&scene, SCENE_POST, 5);
+    scene.slots_per_row = 2;
+    scene.uses_starts = 1;
+    scene.now = SCENE_NOW_BESIDE;
+    for (uint32_t i = 0; i < scene.row_count; i++) {
+        scene_set_copy(&scene, i, 0, 1, 0);
+    }
+    stage_prepare(stage, *state, &scene);
+    stage_create(stage, stage->device->engine);
+    for (int op = SCENE_POST; op <= SCENE_INDICES; op++) {
+        stage_reset(stage);
+        stage_call(stage, (enum scene_operation)op);
+        assert_false(stage_compare(stage, 1));
+        stage_expect(stage, (enum scene_operation)op);
+        assert_true(stage_compare(stage, 0));
+    }
+    check_every_byte(stage);
+    close_mixed(stage, &scene);
+}
+
+/* A reference that copied, cleared or permuted something else is no match. */
+static void test_copying_sees(void **state)
+{
+    struct test_device *device = *state;
+    struct copying *copying = copying_new(__func__, "two layouts");
+    const struct ref_block_copy other = {0, 0, 2, 2, 0};
+    const int32_t block = 1;
+
+    scene_add_group(&copying->scene, 1);
+    for (uint32_t side = 0; side < 2; side++) {
+        scene_add_pool(&copying->scene, SCENE_BUFFER);
+        scene_add_conv(&copying->scene, side, REF_CONV_DS, 3, 4, 3, 2);
+        scene_add_temporal(&copying->scene, side, 3, 20);
+    }
+    copying_open_two(copying, device, device->engine);
+    copying_copy(copying, COPIES({0, 1, 1, 1, 0}));
+    assert_true(stage_compare(&copying->stage, 1));
+    ref_copy_blocks(copying->from_states, copying->to_states, 2, &other, 1);
+    assert_false(stage_compare(&copying->stage, 1));
+    copying_copy(copying, COPIES({0, 0, 0, 0, 0})); /* right again */
+    copying_zero(copying, 0, (const int32_t[]){2}, 1);
+    assert_true(stage_compare(&copying->stage, 1));
+    ref_zero_blocks(copying->to_states, 2, 0, &block, 1);
+    assert_false(stage_compare(&copying->stage, 1));
+    copying_close(copying);
 }
 
 /* The same for memory that is no plain buffer. */
@@ -138,6 +200,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_needs_both_sides),
         cmocka_unit_test(test_sees_every_byte),
+        cmocka_unit_test(test_sees_slots),
+        cmocka_unit_test(test_copying_sees),
         cmocka_unit_test(test_sees_other_memory),
         cmocka_unit_test(test_mixed_scene_is_mixed),
         cmocka_unit_test(test_messages),

@@ -5,6 +5,7 @@
 
 #include <clmove/engine.h>
 #include <clmove/memory.h>
+#include <clmove/move.h>
 #include <clmove/status.h>
 
 CLMOVE_BEGIN_DECLS
@@ -115,7 +116,14 @@ enum clmove_ssm_fault_kind {
     /// The table's entry is no block of the state. value: the entry.
     CLMOVE_SSM_FAULT_BLOCK = 3,
     /// The table's entry is the null block. value: the entry.
-    CLMOVE_SSM_FAULT_NULL_BLOCK = 4
+    CLMOVE_SSM_FAULT_NULL_BLOCK = 4,
+    /// The row's entry in slot_of is neither -1 nor a slot. state -1, column
+    /// -1;
+    /// value: the entry.
+    CLMOVE_SSM_FAULT_SLOT = 5,
+    /// Another row names the same slot; both are at fault. state -1, column -1;
+    /// value: the slot.
+    CLMOVE_SSM_FAULT_SLOT_TWICE = 6
 };
 
 /// Which array a CLMOVE_SSM_FAULT_COUNTER is about.
@@ -123,12 +131,15 @@ enum clmove_ssm_counter {
     CLMOVE_SSM_COUNTER_COMPUTED = 0,
     CLMOVE_SSM_COUNTER_SCHEDULED = 1,
     CLMOVE_SSM_COUNTER_DRAFT = 2,
-    CLMOVE_SSM_COUNTER_ACCEPTED = 3
+    CLMOVE_SSM_COUNTER_ACCEPTED = 3,
+    CLMOVE_SSM_COUNTER_NOW = 4, ///< now_computed
+    CLMOVE_SSM_COUNTER_BIAS = 5 ///< copy_bias
 };
 
 /// One entry of the fault array, 16 bytes. The first fault that is found is
-/// written: counters in the order scheduled, draft, computed, accepted; then
-/// states ascending, and for each its source before its destination.
+/// written: the slot; then counters in the order scheduled, draft, computed (or
+/// now_computed), accepted; then states ascending, and for each its source
+/// before its destination.
 struct clmove_ssm_fault {
     int32_t kind;   ///< enum clmove_ssm_fault_kind
     int32_t state;  ///< index into the layout's states
@@ -136,25 +147,51 @@ struct clmove_ssm_fault {
     int32_t value;
 };
 
+/// How a step takes its numbers, a mask.
+enum clmove_ssm_step_flag {
+    /// Row i of the tables belongs to slot i, not to row i of the batch: tables
+    /// have slot_count rows.
+    CLMOVE_SSM_TABLES_BY_SLOT = 1,
+    /// Pre-process leaves accepted as it is: another owner resets it.
+    CLMOVE_SSM_KEEP_ACCEPTED = 2,
+    /// Temporal states are neither checked nor moved: another owner does.
+    CLMOVE_SSM_SKIP_TEMPORAL = 4
+};
+
 /// Where one step's numbers live. All arrays are int32 in device memory, at
-/// offsets that are multiples of 4. Row i of the tables and of every array is
-/// request i.
+/// offsets that are multiples of 4.
+///
+/// A request is named in one of two ways. Without slot_of, row i of the batch
+/// is slot i. With it, row i's numbers that outlive a step live in slot
+/// slot_of[i]; -1 skips the row. Arrays of [max_rows] go by row, those of
+/// [slot_count] by slot.
 ///
 /// Arrays that a call needs and that are absent are refused by that call:
-/// pre-process needs computed, scheduled, accepted_in, accepted_out, column_in
-/// and column_out; post-process needs computed, scheduled, draft, accepted_in,
-/// accepted_out and column_in.
+///
+///     pre         computed, scheduled or query_starts, accepted_in,
+///                 accepted_out, column_in, column_out
+///     post        accepted_in, accepted_out, column_in, and now_computed, or
+///                 else computed, draft, scheduled or query_starts
+///     pre_copy    copy_source, copy_destination, copy_bias
+///     indices     computed, scheduled or query_starts
 struct clmove_ssm_step_params {
+    uint32_t flags;            ///< enum clmove_ssm_step_flag
     uint32_t tokens_per_block; ///< at least 1
-    uint32_t max_rows;         ///< requests in a batch at most, at least 1
-    uint32_t slot_count;       ///< entries of computed, accepted and column
-                               ///< arrays, at least max_rows; 0: max_rows
+    uint32_t max_rows;         ///< rows of a batch at most, at least 1
+    uint32_t slot_count;       ///< at least max_rows; 0: max_rows
     const struct clmove_ssm_table *tables; ///< one per group of the layout
-    struct clmove_memory computed;     ///< [slot_count] tokens computed before
-                                       ///< the step
-    struct clmove_memory scheduled;    ///< [max_rows] tokens of the step,
-                                       ///< drafts included; 0: row not in it
-    struct clmove_memory draft;        ///< [max_rows] drafts among them
+    struct clmove_memory slot_of;   ///< [max_rows], or absent: slot is row
+    struct clmove_memory computed;  ///< [slot_count] tokens computed before
+                                    ///< the step
+    struct clmove_memory scheduled; ///< [max_rows] tokens of the step,
+                                    ///< drafts included; 0: row not in it
+    struct clmove_memory
+        query_starts;           ///< [max_rows + 1] in place of scheduled:
+                                ///< a row's is the difference to the next
+    struct clmove_memory draft; ///< [max_rows] drafts among them
+    struct clmove_memory now_computed; ///< [slot_count] post-process: tokens
+                                       ///< computed now, in place of computed,
+                                       ///< scheduled and draft
     struct clmove_memory accepted_in;  ///< [slot_count] tokens accepted, the
                                        ///< bonus token included
     struct clmove_memory accepted_out; ///< [slot_count] written, every entry;
@@ -163,7 +200,10 @@ struct clmove_ssm_step_params {
                                        ///< table column of the block in use
     struct clmove_memory column_out;   ///< [slot_count] written by pre-process,
                                        ///< every entry; may be column_in itself
-    struct clmove_memory faults;       ///< optional: struct clmove_ssm_fault
+    struct clmove_memory copy_source;  ///< [slot_count] column, -1: none
+    struct clmove_memory copy_destination; ///< [slot_count] column
+    struct clmove_memory copy_bias;        ///< [slot_count] tokens
+    struct clmove_memory faults; ///< optional: struct clmove_ssm_fault
                                  ///< [max_rows]; a row's entry is written when
                                  ///< it is at fault, else left alone: clear it
                                  ///< yourself
@@ -208,7 +248,8 @@ CLMOVE_API void clmove_ssm_step_destroy(struct clmove_ssm_step **step);
 ///     max(accepted_in - 1, 0)), and accepted_out = 1
 ///     column_out = cur
 ///
-/// A row with scheduled < 1 is left alone. The copy (source column, destination
+/// (accepted_out stays as it is with CLMOVE_SSM_KEEP_ACCEPTED.) A row with
+/// scheduled < 1 is left alone. The copy (source column, destination
 /// column, bias): a conv window moves from block table[source] to
 /// table[destination], token t receiving token t + bias; its last `bias` tokens
 /// stay as they are. A temporal state moves from table[source + bias] to
@@ -248,12 +289,120 @@ CLMOVE_API clmove_status clmove_enqueue_ssm_pre(
 ///     if the two columns are one, accepted_out = 1; and if bias is 0 as well,
 ///     nothing moves
 ///
+/// With now_computed, N is given and R = N - accepted_in + 1; accepted_in >= 1
+/// then says that the row took part.
+///
 /// accepted_out is written for every slot: 1 in that case, else accepted_in.
 /// column_out is not used. Copies, faults, promises, returns: as for
 /// pre-process.
 CLMOVE_API clmove_status clmove_enqueue_ssm_post(
     struct clmove_ssm_step *step, uint32_t rows, cl_command_queue queue,
     cl_uint wait_count, const cl_event *wait_list, cl_event *event);
+
+/// Pre-copy, the copy half of pre-process with columns that the caller chose:
+/// every state is copied (copy_source -> copy_destination, bias copy_bias). A
+/// source of -1, or one that is the destination: nothing. accepted and column
+/// are not looked at. Copies, faults, promises, returns: as for pre-process; a
+/// negative bias is a fault.
+CLMOVE_API clmove_status clmove_enqueue_ssm_pre_copy(
+    struct clmove_ssm_step *step, uint32_t rows, cl_command_queue queue,
+    cl_uint wait_count, const cl_event *wait_list, cl_event *event);
+
+/// State indices: the blocks that a step's tokens use, for all groups.
+///
+/// `out` is int32 [group][rows][slots_per_row]: entry (group, row, j) receives
+/// table[column + j], column = max((computed + scheduled - 1) /
+/// tokens_per_block, 0); -1 for a column past the table, a row that slot_of
+/// skips, a slot that is none, or a negative counter. Nothing is checked
+/// further and no fault is written. One launch.
+///
+/// Returns CLMOVE_INVALID_ARGUMENT (rows above max_rows, slots_per_row 0, an
+/// absent array), CLMOVE_OUT_OF_RANGE (out too small), CLMOVE_OVERLAP (out
+/// overlaps an array, a table or a state), CLMOVE_ACCESS_DENIED,
+/// CLMOVE_WRONG_QUEUE, OpenCL's codes.
+CLMOVE_API clmove_status clmove_enqueue_ssm_indices(
+    struct clmove_ssm_step *step, uint32_t rows, uint32_t slots_per_row,
+    const struct clmove_memory *out, cl_command_queue queue, cl_uint wait_count,
+    const cl_event *wait_list, cl_event *event);
+
+/// One copy that the host decided: all states of a group, from blocks of one
+/// layout to a block of another, or of the same one.
+struct clmove_ssm_copy {
+    uint32_t group;
+    uint32_t bias;         ///< tokens, conv only
+    int32_t conv_from;     ///< block; -1: conv states stay
+    int32_t temporal_from; ///< block; -1: temporal states stay
+    int32_t to;            ///< block
+};
+
+/// Copies states by block id: decisions of the host, forks (copy-on-write),
+/// selection of an accepted step's state, save and restore.
+///
+/// State i of `from` goes to state i of `to`; the layouts have as many states,
+/// in the same groups. Both are temporal and of one size, or both are conv with
+/// the same dim and element_size; widths, strides and SD / DS order may differ.
+/// Token t of the destination's window receives token t + bias of the source's,
+/// for t below both widths; the other tokens stay as they are.
+///
+/// So a side buffer of per-step states is a layout (temporal: one block per
+/// step; conv: a wide window of which `bias` chooses a part), and so is a
+/// packed checkpoint (clmove_ssm_layout_pack). Copies go the other way alike.
+///
+/// Within the call a block that is written is neither written nor read by
+/// another entry; an entry may shift a window within its own block. Blocks of
+/// groups that share a pool are compared by their ids, so such groups must
+/// place block b alike. The list is copied: it may be reused when the call
+/// returns. count 0 is fine. The null block cannot be named.
+///
+/// Returns CLMOVE_INVALID_ARGUMENT (layouts of two engines, or that do not
+/// match), CLMOVE_OUT_OF_RANGE (a group or block that is not there),
+/// CLMOVE_OVERLAP (two entries conflict: both indices and the block; two
+/// layouts whose states share bytes), CLMOVE_WRONG_QUEUE,
+/// CL_OUT_OF_HOST_MEMORY, OpenCL's codes.
+CLMOVE_API clmove_status clmove_enqueue_ssm_copy(
+    struct clmove_ssm_layout *from, struct clmove_ssm_layout *to,
+    const struct clmove_ssm_copy *copies, size_t count, cl_command_queue queue,
+    cl_uint wait_count, const cl_event *wait_list, cl_event *event);
+
+/// Clears all states of `group` in the listed blocks: int32 blocks[count], on
+/// the host, copied. Gaps stay as they are. count 0 is fine; a block may be
+/// named twice.
+///
+/// Returns CLMOVE_OUT_OF_RANGE (a group or block that is not there),
+/// CLMOVE_WRONG_QUEUE, CL_OUT_OF_HOST_MEMORY, OpenCL's codes.
+CLMOVE_API clmove_status clmove_enqueue_ssm_zero(
+    struct clmove_ssm_layout *layout, uint32_t group, const int32_t *blocks,
+    size_t count, cl_command_queue queue, cl_uint wait_count,
+    const cl_event *wait_list, cl_event *event);
+
+/// The bytes that clmove_ssm_layout_pack needs for `block_count` blocks.
+/// CLMOVE_OUT_OF_RANGE when they exceed 64 bits.
+CLMOVE_API clmove_status
+clmove_ssm_layout_packed_size(const struct clmove_ssm_layout *layout,
+                              uint32_t block_count, uint64_t *bytes);
+
+/// Creates a layout of the same states, packed: each block holds all states one
+/// after another without gaps between rows, each at a multiple of 16 bytes;
+/// blocks follow each other. A block is thus one range of packed_size(1) bytes
+/// that can be stored elsewhere. There is no null block.
+///
+/// Returns as clmove_ssm_layout_create.
+CLMOVE_API clmove_status clmove_ssm_layout_pack(
+    const struct clmove_ssm_layout *layout, uint32_t block_count,
+    const struct clmove_memory *memory, struct clmove_ssm_layout **packed);
+
+/// Creates a batch that moves whole blocks of a group at once: block from[i] to
+/// block to[i] for all states, as if every source were read before any
+/// destination is written. Permutes slots, swaps, rotates. Gaps stay as they
+/// are. `scratch_limit` as in clmove_batch_params.
+///
+/// Returns CLMOVE_OUT_OF_RANGE (a group or block that is not there), and as
+/// clmove_batch_create; an index in its sentences is i * states of the group +
+/// state.
+CLMOVE_API clmove_status
+clmove_ssm_batch_create(struct clmove_ssm_layout *layout, uint32_t group,
+                        const int32_t *from, const int32_t *to, size_t count,
+                        uint64_t scratch_limit, struct clmove_batch **batch);
 
 CLMOVE_END_DECLS
 

@@ -19,7 +19,7 @@ struct boundary_case {
 
 enum { SIZE = 16, WIDTH = 5 };
 
-static void check_case_of(struct test_device *device, int index,
+static void check_case_of(struct test_device *device, int index, int v2,
                           const struct boundary_case *row)
 {
     struct stage *stage = test_malloc(sizeof(*stage));
@@ -27,7 +27,7 @@ static void check_case_of(struct test_device *device, int index,
     const unsigned char *source, *destination;
     struct scene scene;
 
-    scene_init(&scene, "test_boundary", "case %d", index);
+    scene_init(&scene, "test_boundary", "case %d, V%d", index, 1 + v2);
     scene.tokens_per_block = 8;
     scene_add_pool(&scene, SCENE_BUFFER);
     scene_add_conv(&scene, 0, REF_CONV_SD, 5, WIDTH, SIZE, 1);
@@ -36,13 +36,17 @@ static void check_case_of(struct test_device *device, int index,
     scene_add_row(&scene, row->computed, row->scheduled, row->draft,
                   row->accepted, row->column);
     scene_set_entries(&scene, 0, 0, ENTRIES(1, 2, 3, 4));
+    if (v2) {
+        scene_use_v2(&scene, SCENE_POST, 53505 + (uint64_t)index);
+    }
     stage_prepare(stage, device, &scene);
     stage_create(stage, device->engine);
     stage_call(stage, SCENE_POST);
     stage_expect(stage, SCENE_POST);
     assert_true(stage_compare(stage, 0));
-    assert_int_equal(stage_actual(stage, STAGE_ACCEPTED_OUT)[0],
-                     row->accepted_after);
+    assert_int_equal(
+        stage_actual(stage, STAGE_ACCEPTED_OUT)[scene_slot(&scene, 0)],
+        row->accepted_after);
     source = image->before + 64 + (1 + row->column) * WIDTH * SIZE;
     destination = image->actual + 64 + WIDTH * SIZE; /* column 0 */
     if (row->from < 0) {
@@ -63,7 +67,8 @@ static void test_boundary(void **state)
     };
 
     for (int i = 0; i < (int)(sizeof(cases) / sizeof(cases[0])); i++) {
-        check_case_of(*state, i, &cases[i]);
+        check_case_of(*state, i, 0, &cases[i]);
+        check_case_of(*state, i, 1, &cases[i]);
     }
 }
 

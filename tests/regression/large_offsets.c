@@ -16,9 +16,12 @@ static void test_large_offsets(void **state)
         runner_skip("no way to a pool of 4.3 GB on this device");
         return;
     }
-    assert_true(big_pool_copies(&pool, device->engine, 2, 4, 0));
-    assert_true(big_pool_copies(&pool, device->engine, 4, 0, 0));
-    assert_true(big_pool_copies(&pool, device->engine, 3, 1, 0));
+    for (int i = BIG_POOL_V1; i <= BIG_POOL_HOST; i++) {
+        const enum big_pool_order order = (enum big_pool_order)i;
+        assert_true(big_pool_copies_in(&pool, device->engine, order, 2, 4, 0));
+        assert_true(big_pool_copies_in(&pool, device->engine, order, 4, 0, 0));
+        assert_true(big_pool_copies_in(&pool, device->engine, order, 3, 1, 0));
+    }
     big_pool_close(&pool);
 }
 

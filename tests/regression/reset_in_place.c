@@ -11,14 +11,13 @@
 
 enum { REQUESTS = 64, STATES = 96, POOLS = 12 };
 
-static void test_reset(void **state)
+static void check_order(struct test_device *device, const char *test, int v2)
 {
-    struct test_device *device = *state;
     struct stage *stage = test_malloc(sizeof(*stage));
     const int runs = device_is_cpu(device) ? 30 : 300;
     struct scene scene;
 
-    scene_init(&scene, __func__, "64 requests, 96 states");
+    scene_init(&scene, test, "64 requests, 96 states, V%d", 1 + v2);
     scene.tokens_per_block = 8;
     scene.accepted_in_place = 1;
     for (uint32_t i = 0; i < POOLS; i++) {
@@ -37,6 +36,9 @@ static void test_reset(void **state)
         scene_add_row(&scene, 5, 3, 2, 3, 0); /* column 0 to 0, bias 2 */
     }
     scene_own_blocks(&scene, 1, 3);
+    if (v2) {
+        scene_use_v2(&scene, SCENE_POST, 50432);
+    }
     stage_prepare(stage, device, &scene);
     stage_create(stage, device->engine);
     for (int run = 0; run < runs; run++) {
@@ -45,7 +47,8 @@ static void test_reset(void **state)
         stage_call(stage, SCENE_POST);
         assert_true(stage_compare(stage, 0));
         for (int i = 0; i < REQUESTS; i++) {
-            assert_int_equal(stage_actual(stage, STAGE_ACCEPTED_OUT)[i], 1);
+            const int64_t slot = scene_slot(&scene, (uint32_t)i);
+            assert_int_equal(stage_actual(stage, STAGE_ACCEPTED_OUT)[slot], 1);
         }
     }
     stage_close(stage);
@@ -53,8 +56,21 @@ static void test_reset(void **state)
     test_free(stage);
 }
 
+static void test_reset(void **state)
+{
+    check_order(*state, __func__, 0);
+}
+
+static void test_reset_v2(void **state)
+{
+    check_order(*state, __func__, 1);
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reset)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_reset_v2),
+    };
     return RUNNER_DEVICE_TESTS(argc, argv, tests);
 }

@@ -153,7 +153,7 @@ static void expect_copy(unsigned char windows[WINDOWS][WINDOW],
 /* The arrays of one row, in one buffer. */
 struct call_arrays {
     int32_t table[4], computed[4], scheduled[4], draft[4], accepted[4],
-        accepted_out[4], column[4];
+        accepted_out[4], column[4], slot_of[4], now[4];
 };
 
 static struct clmove_memory part(cl_mem buffer, size_t offset, size_t size)
@@ -168,19 +168,10 @@ static struct clmove_memory part(cl_mem buffer, size_t offset, size_t size)
 #define PART(buffer, field, count)                                             \
     part(buffer, offsetof(struct call_arrays, field), (count) * sizeof(int32_t))
 
-static void call(struct big_pool *pool, struct clmove_engine *engine,
-                 const struct shape *shape, int32_t from, int32_t to,
-                 int32_t bias)
+static struct clmove_ssm_layout *make_layout(struct big_pool *pool,
+                                             struct clmove_engine *engine,
+                                             const struct shape *shape)
 {
-    /* Column 1 to 0; a temporal state's source is column 1 + bias. */
-    struct call_arrays arrays = {
-        .table = {to, from, from, -1},
-        .computed = {14 - bias},
-        .scheduled = {4},
-        .draft = {2},
-        .accepted = {bias + 1},
-        .column = {1},
-    };
     struct clmove_ssm_state state = {
         .kind = (uint32_t)shape->kind,
         .block_count = BIG_BLOCKS,
@@ -191,12 +182,33 @@ static void call(struct big_pool *pool, struct clmove_engine *engine,
         .block_stride = BIG_STRIDE,
         .size = shape->kind == REF_TEMPORAL ? BIG_BLOCK_SIZE : 0,
     };
-    struct clmove_ssm_layout_params layout_params = {
+    struct clmove_ssm_layout_params params = {
         .states = &state, .state_count = 1, .group_count = 1};
-    struct clmove_ssm_table table = {.columns = 4};
-    struct clmove_ssm_step_params step_params = {
-        .tokens_per_block = 16, .max_rows = 1, .tables = &table};
     struct clmove_ssm_layout *layout = NULL;
+
+    assert_int_equal(clmove_ssm_layout_create(engine, &params, &layout),
+                     CLMOVE_SUCCESS);
+    return layout;
+}
+
+/* V2: the one row is slot 3, and N is given. */
+static void call_step(struct big_pool *pool, struct clmove_ssm_layout *layout,
+                      int v2, int32_t from, int32_t to, int32_t bias)
+{
+    /* Column 1 to 0; a temporal state's source is column 1 + bias. */
+    struct call_arrays arrays = {
+        .table = {to, from, from, -1},
+        .computed = {14 - bias},
+        .scheduled = {4},
+        .draft = {2},
+        .accepted = {v2 ? 0 : bias + 1, 0, 0, bias + 1},
+        .column = {1, 0, 0, 1},
+        .slot_of = {3},
+        .now = {0, 0, 0, 16},
+    };
+    struct clmove_ssm_table table = {.columns = 4};
+    struct clmove_ssm_step_params params = {
+        .tokens_per_block = 16, .max_rows = 1, .tables = &table};
     struct clmove_ssm_step *step = NULL;
     cl_int error = CL_SUCCESS;
     cl_mem buffer = clCreateBuffer(pool->device->context,
@@ -205,28 +217,50 @@ static void call(struct big_pool *pool, struct clmove_engine *engine,
 
     assert_int_equal(error, CL_SUCCESS);
     table.entries = PART(buffer, table, 4);
-    step_params.computed = PART(buffer, computed, 1);
-    step_params.scheduled = PART(buffer, scheduled, 1);
-    step_params.draft = PART(buffer, draft, 1);
-    step_params.accepted_in = PART(buffer, accepted, 1);
-    step_params.accepted_out = PART(buffer, accepted_out, 1);
-    step_params.column_in = PART(buffer, column, 1);
-    assert_int_equal(clmove_ssm_layout_create(engine, &layout_params, &layout),
-                     CLMOVE_SUCCESS);
-    assert_int_equal(clmove_ssm_step_create(layout, &step_params, &step),
+    params.slot_count = v2 ? 4 : 1;
+    if (v2) {
+        params.slot_of = PART(buffer, slot_of, 1);
+        params.now_computed = PART(buffer, now, 4);
+    } else {
+        params.computed = PART(buffer, computed, 1);
+        params.scheduled = PART(buffer, scheduled, 1);
+        params.draft = PART(buffer, draft, 1);
+    }
+    params.accepted_in = PART(buffer, accepted, params.slot_count);
+    params.accepted_out = PART(buffer, accepted_out, params.slot_count);
+    params.column_in = PART(buffer, column, params.slot_count);
+    assert_int_equal(clmove_ssm_step_create(layout, &params, &step),
                      CLMOVE_SUCCESS);
     assert_int_equal(
         clmove_enqueue_ssm_post(step, 1, pool->device->queue, 0, NULL, NULL),
         CLMOVE_SUCCESS);
     assert_int_equal(clFinish(pool->device->queue), CL_SUCCESS);
     clmove_ssm_step_destroy(&step);
-    clmove_ssm_layout_destroy(&layout);
     clReleaseMemObject(buffer);
 }
 
+static void call(struct big_pool *pool, struct clmove_engine *engine,
+                 const struct shape *shape, enum big_pool_order order,
+                 int32_t from, int32_t to, int32_t bias)
+{
+    struct clmove_ssm_layout *layout = make_layout(pool, engine, shape);
+    const struct clmove_ssm_copy copy = {0, (uint32_t)bias, from, from, to};
+
+    if (order == BIG_POOL_HOST) {
+        assert_int_equal(clmove_enqueue_ssm_copy(layout, layout, &copy, 1,
+                                                 pool->device->queue, 0, NULL,
+                                                 NULL),
+                         CLMOVE_SUCCESS);
+        assert_int_equal(clFinish(pool->device->queue), CL_SUCCESS);
+    } else {
+        call_step(pool, layout, order == BIG_POOL_V2, from, to, bias);
+    }
+    clmove_ssm_layout_destroy(&layout);
+}
+
 static int check_shape(struct big_pool *pool, struct clmove_engine *engine,
-                       const struct shape *shape, int32_t from, int32_t to,
-                       int32_t bias, int quiet)
+                       const struct shape *shape, enum big_pool_order order,
+                       int32_t from, int32_t to, int32_t bias, int quiet)
 {
     unsigned char before[WINDOWS][WINDOW], after[WINDOWS][WINDOW];
     char detail[96];
@@ -235,13 +269,13 @@ static int check_shape(struct big_pool *pool, struct clmove_engine *engine,
                                .report = quiet ? NULL : stderr};
     int right = 1;
 
-    snprintf(detail, sizeof(detail), "%s, block %d to %d, bias %d", shape->name,
-             from, to, bias);
+    snprintf(detail, sizeof(detail), "%s, block %d to %d, bias %d, order %d",
+             shape->name, from, to, bias, order);
     for (int i = 0; i < WINDOWS; i++) {
         fill_pattern(before[i], WINDOW, (uint64_t)i + 40);
         big_pool_write(pool, window_offset(i), before[i], WINDOW);
     }
-    call(pool, engine, shape, from, to, bias);
+    call(pool, engine, shape, order, from, to, bias);
     expect_copy(before, shape, from, to, bias);
     for (int i = 0; i < WINDOWS; i++) {
         char what[48];
@@ -253,17 +287,24 @@ static int check_shape(struct big_pool *pool, struct clmove_engine *engine,
     return right;
 }
 
-int big_pool_copies(struct big_pool *pool, struct clmove_engine *engine,
-                    int32_t from, int32_t to, int quiet)
+int big_pool_copies_in(struct big_pool *pool, struct clmove_engine *engine,
+                       enum big_pool_order order, int32_t from, int32_t to,
+                       int quiet)
 {
     int right = 1;
 
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         for (int32_t bias = 0; bias <= 1; bias++) {
-            right =
-                check_shape(pool, engine, &shapes[i], from, to, bias, quiet) &&
-                right;
+            right = check_shape(pool, engine, &shapes[i], order, from, to, bias,
+                                quiet) &&
+                    right;
         }
     }
     return right;
+}
+
+int big_pool_copies(struct big_pool *pool, struct clmove_engine *engine,
+                    int32_t from, int32_t to, int quiet)
+{
+    return big_pool_copies_in(pool, engine, BIG_POOL_V1, from, to, quiet);
 }

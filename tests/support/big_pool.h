@@ -31,9 +31,17 @@ void big_pool_read(struct big_pool *pool, size_t offset, void *bytes,
 enum { BIG_BLOCKS = 5, BIG_BLOCK_SIZE = 48 };
 #define BIG_SIZE ((size_t)((BIG_BLOCKS - 1) * BIG_STRIDE + 256))
 
-/* One copy of block `from` to block `to` by a post-process call, all layouts
- * and element sizes that make 48 bytes, bias 0 and 1. 1 if all watched bytes
- * are right, 0 if not (a report on stderr unless quiet). */
+/* Who decides on a copy: post-process by rows or by slots, or the host. */
+enum big_pool_order { BIG_POOL_V1, BIG_POOL_V2, BIG_POOL_HOST };
+
+/* One copy of block `from` to block `to`, all layouts and element sizes that
+ * make 48 bytes, bias 0 and 1. 1 if all watched bytes are right, 0 if not (a
+ * report on stderr unless quiet). */
+int big_pool_copies_in(struct big_pool *pool, struct clmove_engine *engine,
+                       enum big_pool_order order, int32_t from, int32_t to,
+                       int quiet);
+
+/* The same in order V1. */
 int big_pool_copies(struct big_pool *pool, struct clmove_engine *engine,
                     int32_t from, int32_t to, int quiet);
 

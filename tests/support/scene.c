@@ -115,6 +115,7 @@ uint32_t scene_add_row(struct scene *scene, int32_t computed, int32_t scheduled,
     row->draft = draft;
     row->accepted = accepted;
     row->column = column;
+    scene->extras[scene->row_count].slot = (int32_t)scene->row_count;
     return scene->row_count++;
 }
 
@@ -141,6 +142,42 @@ void scene_own_blocks(struct scene *scene, uint32_t first, uint32_t count)
             }
         }
     }
+}
+
+void scene_set_slot(struct scene *scene, uint32_t row, int32_t slot)
+{
+    assert_true(row < scene->row_count);
+    scene->uses_slots = 1;
+    scene->extras[row].slot = slot;
+}
+
+void scene_set_copy(struct scene *scene, uint32_t row, int32_t source,
+                    int32_t destination, int32_t bias)
+{
+    assert_true(row < scene->row_count);
+    scene->uses_copies = 1;
+    scene->extras[row].source = source;
+    scene->extras[row].destination = destination;
+    scene->extras[row].bias = bias;
+}
+
+uint32_t scene_max_rows(const struct scene *scene)
+{
+    if (scene->max_rows) {
+        return scene->max_rows;
+    }
+    return scene->row_count ? scene->row_count : 1;
+}
+
+uint32_t scene_slot_count(const struct scene *scene)
+{
+    return scene_max_rows(scene) + scene->extra_slots;
+}
+
+int64_t scene_slot(const struct scene *scene, uint32_t row)
+{
+    int64_t slot = scene->uses_slots ? scene->extras[row].slot : (int64_t)row;
+    return slot >= 0 && slot < (int64_t)scene_slot_count(scene) ? slot : -1;
 }
 
 uint64_t scene_row_stride(const struct scene_state *state)

@@ -11,10 +11,10 @@ enum {
     SCENE_MAX_STATES = 128,
     SCENE_MAX_POOLS = 128,
     SCENE_MAX_GROUPS = 40,
-    SCENE_MAX_ROWS = 512
+    SCENE_MAX_ROWS = 2600
 };
 
-enum scene_operation { SCENE_PRE, SCENE_POST };
+enum scene_operation { SCENE_PRE, SCENE_POST, SCENE_PRE_COPY, SCENE_INDICES };
 
 enum scene_pool_kind {
     SCENE_BUFFER,
@@ -53,6 +53,21 @@ struct scene_row {
     int32_t computed, scheduled, draft, accepted, column;
 };
 
+/* Further numbers of a row, for steps that use slots. */
+struct scene_extra {
+    int32_t slot; /* what the row's entry in slot_of is */
+    int32_t now;  /* with now_is_given */
+    int32_t source, destination, bias;
+    int now_is_given; /* else N = c + s - d + a - 1 */
+};
+
+/* What a step is given for post-process in place of c, s and d. */
+enum scene_now {
+    SCENE_NOW_ABSENT,
+    SCENE_NOW_ALONE,
+    SCENE_NOW_BESIDE /* c, s and d are there, and of no use: all negative */
+};
+
 struct scene {
     char test[64], detail[160];
     uint64_t seed;
@@ -66,6 +81,15 @@ struct scene {
     uint32_t row_count;
     uint32_t max_rows;    /* 0: row_count */
     uint32_t extra_slots; /* slots outside the batch */
+    struct scene_extra extras[SCENE_MAX_ROWS];
+    int uses_slots;        /* slot_of is given, from the extras */
+    int tables_by_slot;    /* the tables' entries above still are by row */
+    int uses_starts;       /* query_starts in place of scheduled */
+    const int32_t *starts; /* [max_rows + 1], or NULL: from the rows */
+    enum scene_now now;    /* now_computed */
+    int uses_copies;       /* copy_source, copy_destination, copy_bias */
+    int keep_accepted, skip_temporal;
+    uint32_t slots_per_row; /* of SCENE_INDICES; 0: that is not called */
     uint32_t tokens_per_block;
     int accepted_in_place, column_in_place;
     int no_faults;      /* no fault array */
@@ -100,6 +124,20 @@ uint32_t scene_add_row(struct scene *scene, int32_t computed, int32_t scheduled,
 /* Sets the first entries of a row of a table. */
 void scene_set_entries(struct scene *scene, uint32_t group, uint32_t row,
                        const int32_t *entries, size_t count);
+
+/* Row's slot, with uses_slots. */
+void scene_set_slot(struct scene *scene, uint32_t row, int32_t slot);
+
+/* Row's copy, for SCENE_PRE_COPY. */
+void scene_set_copy(struct scene *scene, uint32_t row, int32_t source,
+                    int32_t destination, int32_t bias);
+
+/* Rows of a step at most; slots that there are. */
+uint32_t scene_max_rows(const struct scene *scene);
+uint32_t scene_slot_count(const struct scene *scene);
+
+/* The slot whose numbers a row has, or -1 when it names none. */
+int64_t scene_slot(const struct scene *scene, uint32_t row);
 
 #define ENTRIES(...)                                                           \
     (const int32_t[]){__VA_ARGS__},                                            \

@@ -3,6 +3,9 @@
 #include "scenes.h"
 
 #include "compare.h"
+#include "testing.h"
+
+#include <stdlib.h>
 
 void scene_add_crossing_rows(struct scene *scene, uint32_t count, int32_t bias)
 {
@@ -18,6 +21,36 @@ void scene_add_in_place_rows(struct scene *scene, uint32_t count, int32_t bias)
     scene->tokens_per_block = 16;
     for (uint32_t i = 0; i < count; i++) {
         scene_add_row(scene, 14 - bias, 4, 2, bias + 1, 0);
+    }
+}
+
+void scene_shuffle_slots(struct scene *scene, uint64_t seed)
+{
+    const uint32_t count = scene_slot_count(scene);
+    int32_t *slots = malloc(count * sizeof(*slots));
+    uint64_t random = seed;
+
+    assert_non_null(slots);
+    for (uint32_t i = 0; i < count; i++) {
+        slots[i] = (int32_t)i;
+    }
+    for (uint32_t row = 0; row < scene->row_count; row++) {
+        uint32_t pick = row + random_below(&random, count - row);
+        scene_set_slot(scene, row, slots[pick]);
+        slots[pick] = slots[row];
+    }
+    free(slots);
+}
+
+void scene_use_v2(struct scene *scene, enum scene_operation operation,
+                  uint64_t seed)
+{
+    scene_shuffle_slots(scene, seed);
+    scene->tables_by_slot = (int)(seed % 2);
+    if (operation == SCENE_POST) {
+        scene->now = SCENE_NOW_ALONE;
+    } else {
+        scene->uses_starts = 1;
     }
 }
 

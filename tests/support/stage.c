@@ -92,24 +92,38 @@ void stage_reset(struct stage *stage)
     }
 }
 
+static const char *const call_names[] = {
+    "clmove_enqueue_ssm_pre", "clmove_enqueue_ssm_post",
+    "clmove_enqueue_ssm_pre_copy", "clmove_enqueue_ssm_indices"};
+
 cl_event stage_enqueue(struct stage *stage, enum scene_operation operation,
                        cl_command_queue queue, cl_uint wait_count,
                        const cl_event *wait_list)
 {
+    const uint32_t rows = stage->scene->row_count;
     cl_event event = NULL;
     clmove_status status;
 
-    if (operation == SCENE_PRE) {
-        status = clmove_enqueue_ssm_pre(stage->step, stage->scene->row_count,
-                                        queue, wait_count, wait_list, &event);
-    } else {
-        status = clmove_enqueue_ssm_post(stage->step, stage->scene->row_count,
-                                         queue, wait_count, wait_list, &event);
+    switch (operation) {
+    case SCENE_PRE:
+        status = clmove_enqueue_ssm_pre(stage->step, rows, queue, wait_count,
+                                        wait_list, &event);
+        break;
+    case SCENE_POST:
+        status = clmove_enqueue_ssm_post(stage->step, rows, queue, wait_count,
+                                         wait_list, &event);
+        break;
+    case SCENE_PRE_COPY:
+        status = clmove_enqueue_ssm_pre_copy(stage->step, rows, queue,
+                                             wait_count, wait_list, &event);
+        break;
+    default:
+        status = clmove_enqueue_ssm_indices(
+            stage->step, rows, stage->scene->slots_per_row, &stage->indices,
+            queue, wait_count, wait_list, &event);
+        break;
     }
-    expect_success(stage,
-                   operation == SCENE_PRE ? "clmove_enqueue_ssm_pre"
-                                          : "clmove_enqueue_ssm_post",
-                   status);
+    expect_success(stage, call_names[operation], status);
     assert_non_null(event);
     return event;
 }
@@ -125,10 +139,23 @@ void stage_call(struct stage *stage, enum scene_operation operation)
 
 void stage_expect(struct stage *stage, enum scene_operation operation)
 {
-    if (operation == SCENE_PRE) {
+    const struct stage_place *out = &stage->places[STAGE_INDICES];
+
+    switch (operation) {
+    case SCENE_PRE:
         ref_pre(&stage->reference);
-    } else {
+        break;
+    case SCENE_POST:
         ref_post(&stage->reference);
+        break;
+    case SCENE_PRE_COPY:
+        ref_pre_copy(&stage->reference);
+        break;
+    default:
+        ref_indices(&stage->reference, stage->scene->slots_per_row,
+                    (int32_t *)(void *)(stage->images[out->image].expected +
+                                        out->offset));
+        break;
     }
 }
 

@@ -26,12 +26,19 @@ enum stage_array {
     STAGE_COLUMN_IN,
     STAGE_COLUMN_OUT,
     STAGE_FAULTS,
+    STAGE_SLOT_OF,
+    STAGE_STARTS,
+    STAGE_NOW,
+    STAGE_SOURCE,
+    STAGE_DESTINATION,
+    STAGE_BIAS,
+    STAGE_INDICES, /* what the call of that name writes */
     STAGE_ARRAYS,
     STAGE_TABLES = STAGE_ARRAYS, /* one place per group from here on */
     STAGE_PLACES = STAGE_ARRAYS + SCENE_MAX_GROUPS
 };
 
-/* Where an array or table lies. */
+/* Where an array or table lies. Size 0: it is absent. */
 struct stage_place {
     uint32_t image;
     size_t offset, size;
@@ -50,6 +57,7 @@ struct stage {
     struct clmove_ssm_table tables[SCENE_MAX_GROUPS];
     struct clmove_ssm_layout_params layout_params;
     struct clmove_ssm_step_params step_params;
+    struct clmove_memory indices;
 
     struct ref_state ref_states[SCENE_MAX_STATES];
     struct ref_group ref_groups[SCENE_MAX_GROUPS];

@@ -2,6 +2,7 @@
 
 #include "compare.h"
 #include "stage.h"
+#include "stage_fill.h"
 #include "testing.h"
 
 #include <stdio.h>
@@ -44,23 +45,61 @@ static void add_pools(struct stage *stage)
     }
 }
 
+/* Which arrays the scene's step is given. */
+static int is_used(const struct scene *scene, uint32_t place)
+{
+    const int alone = scene->now == SCENE_NOW_ALONE;
+
+    switch (place) {
+    case STAGE_COMPUTED:
+    case STAGE_DRAFT:
+        return !alone;
+    case STAGE_SCHEDULED:
+        return !alone && !scene->uses_starts;
+    case STAGE_SLOT_OF:
+        return scene->uses_slots;
+    case STAGE_STARTS:
+        return scene->uses_starts;
+    case STAGE_NOW:
+        return scene->now != SCENE_NOW_ABSENT;
+    case STAGE_SOURCE:
+    case STAGE_DESTINATION:
+    case STAGE_BIAS:
+        return scene->uses_copies;
+    case STAGE_INDICES:
+        return scene->slots_per_row > 0;
+    default:
+        return 1;
+    }
+}
+
 static size_t place_size(const struct scene *scene, uint32_t place)
 {
-    uint32_t max_rows = scene->max_rows ? scene->max_rows : scene->row_count;
-    uint32_t slots = max_rows + scene->extra_slots;
+    const size_t rows = scene_max_rows(scene);
+    const size_t slots = scene_slot_count(scene);
 
+    if (!is_used(scene, place)) {
+        return 0;
+    }
     if (place >= STAGE_TABLES) {
         const struct scene_group *group = &scene->groups[place - STAGE_TABLES];
+        const size_t count = scene->tables_by_slot ? slots : rows;
         /* The last row needs its columns only, not its padding. */
-        return ((size_t)(max_rows - 1) * group->row_stride + group->columns) *
+        return ((count - 1) * group->row_stride + group->columns) *
                sizeof(int32_t);
     }
     switch (place) {
     case STAGE_SCHEDULED:
     case STAGE_DRAFT:
-        return max_rows * sizeof(int32_t);
+    case STAGE_SLOT_OF:
+        return rows * sizeof(int32_t);
+    case STAGE_STARTS:
+        return (rows + 1) * sizeof(int32_t);
     case STAGE_FAULTS:
-        return max_rows * sizeof(struct ref_fault);
+        return rows * sizeof(struct ref_fault);
+    case STAGE_INDICES:
+        return (size_t)scene->group_count * scene->row_count *
+               scene->slots_per_row * sizeof(int32_t);
     default:
         return slots * sizeof(int32_t);
     }
@@ -76,16 +115,18 @@ static int is_shared(const struct scene *scene, uint32_t place)
  * behind the others in one. */
 static void add_arrays(struct stage *stage)
 {
-    static const char *const names[] = {
-        "computed",     "scheduled", "draft",      "accepted_in",
-        "accepted_out", "column_in", "column_out", "faults"};
+    static const char *const names[STAGE_ARRAYS] = {
+        "computed",         "scheduled",    "draft",        "accepted_in",
+        "accepted_out",     "column_in",    "column_out",   "faults",
+        "slot_of",          "query_starts", "now_computed", "copy_source",
+        "copy_destination", "copy_bias",    "indices"};
     struct scene *scene = stage->scene;
     uint32_t count = STAGE_TABLES + scene->group_count;
     uint32_t shared_image = UINT32_MAX;
     size_t shared_size = ARRAY_GUARD;
 
     for (uint32_t place = 0; place < count; place++) {
-        if (is_shared(scene, place)) {
+        if (is_shared(scene, place) && is_used(scene, place)) {
             stage->places[place].offset = shared_size;
             shared_size += place_size(scene, place) + ARRAY_GUARD;
         }
@@ -94,6 +135,9 @@ static void add_arrays(struct stage *stage)
         struct stage_place *target = &stage->places[place];
         char name[32];
         target->size = place_size(scene, place);
+        if (!is_used(scene, place)) {
+            continue;
+        }
         if (is_shared(scene, place)) {
             if (shared_image == UINT32_MAX) {
                 shared_image = add_image(stage, "arrays", shared_size);
@@ -118,40 +162,14 @@ static void add_arrays(struct stage *stage)
     }
 }
 
-static int32_t *before_of(struct stage *stage, uint32_t place)
-{
-    const struct stage_place *at = &stage->places[place];
-    return (int32_t *)(void *)(stage->images[at->image].before + at->offset);
-}
-
 static int32_t *expected_of(struct stage *stage, uint32_t place)
 {
     const struct stage_place *at = &stage->places[place];
+
+    if (at->size == 0) {
+        return NULL;
+    }
     return (int32_t *)(void *)(stage->images[at->image].expected + at->offset);
-}
-
-static void fill_arrays(struct stage *stage)
-{
-    const struct scene *scene = stage->scene;
-    int32_t *accepted = before_of(stage, STAGE_ACCEPTED_IN);
-    int32_t *column = before_of(stage, STAGE_COLUMN_IN);
-    size_t slots = stage->places[STAGE_ACCEPTED_IN].size / sizeof(int32_t);
-
-    for (uint32_t i = 0; i < scene->row_count; i++) {
-        before_of(stage, STAGE_COMPUTED)[i] = scene->rows[i].computed;
-        before_of(stage, STAGE_SCHEDULED)[i] = scene->rows[i].scheduled;
-        before_of(stage, STAGE_DRAFT)[i] = scene->rows[i].draft;
-        accepted[i] = scene->rows[i].accepted;
-        column[i] = scene->rows[i].column;
-    }
-    for (size_t i = scene->row_count; i < slots; i++) {
-        accepted[i] = (int32_t)(1000 + 7 * i); /* stale, but to be carried */
-        column[i] = (int32_t)(2000 + 3 * i);
-    }
-    for (uint32_t g = 0; g < scene->group_count; g++) {
-        memcpy(before_of(stage, STAGE_TABLES + g), scene->groups[g].entries,
-               stage->places[STAGE_TABLES + g].size);
-    }
 }
 
 static void create_svm(struct stage *stage, struct stage_image *image)
@@ -267,6 +285,10 @@ static void describe_state(struct stage *stage, uint32_t index)
 static struct clmove_memory place_memory(struct stage *stage, uint32_t place)
 {
     const struct stage_place *at = &stage->places[place];
+
+    if (at->size == 0) {
+        return (struct clmove_memory){0};
+    }
     return memory_of(&stage->images[at->image], at->offset, at->size);
 }
 
@@ -292,23 +314,41 @@ static void describe_groups(struct stage *stage)
     stage->layout_params.group_count = scene->group_count;
 }
 
-static void describe_step(struct stage *stage)
+static void describe_params(struct stage *stage)
 {
     const struct scene *scene = stage->scene;
     struct clmove_ssm_step_params *params = &stage->step_params;
-    struct ref_step *reference = &stage->reference;
 
+    params->flags = (scene->tables_by_slot ? CLMOVE_SSM_TABLES_BY_SLOT : 0u) |
+                    (scene->keep_accepted ? CLMOVE_SSM_KEEP_ACCEPTED : 0u) |
+                    (scene->skip_temporal ? CLMOVE_SSM_SKIP_TEMPORAL : 0u);
     params->tokens_per_block = scene->tokens_per_block;
     params->max_rows = scene->max_rows;
-    params->slot_count = scene->max_rows + scene->extra_slots;
+    params->slot_count = scene_slot_count(scene);
     params->tables = stage->tables;
+    params->slot_of = place_memory(stage, STAGE_SLOT_OF);
     params->computed = place_memory(stage, STAGE_COMPUTED);
     params->scheduled = place_memory(stage, STAGE_SCHEDULED);
+    params->query_starts = place_memory(stage, STAGE_STARTS);
     params->draft = place_memory(stage, STAGE_DRAFT);
+    params->now_computed = place_memory(stage, STAGE_NOW);
     params->accepted_in = place_memory(stage, STAGE_ACCEPTED_IN);
     params->accepted_out = place_memory(stage, STAGE_ACCEPTED_OUT);
     params->column_in = place_memory(stage, STAGE_COLUMN_IN);
     params->column_out = place_memory(stage, STAGE_COLUMN_OUT);
+    params->copy_source = place_memory(stage, STAGE_SOURCE);
+    params->copy_destination = place_memory(stage, STAGE_DESTINATION);
+    params->copy_bias = place_memory(stage, STAGE_BIAS);
+    if (!scene->no_faults) {
+        params->faults = place_memory(stage, STAGE_FAULTS);
+    }
+    stage->indices = place_memory(stage, STAGE_INDICES);
+}
+
+static void describe_reference(struct stage *stage)
+{
+    const struct scene *scene = stage->scene;
+    struct ref_step *reference = &stage->reference;
 
     reference->states = stage->ref_states;
     reference->state_count = scene->state_count;
@@ -317,16 +357,24 @@ static void describe_step(struct stage *stage)
     reference->group_count = scene->group_count;
     reference->tokens_per_block = scene->tokens_per_block;
     reference->rows = scene->row_count;
-    reference->slot_count = params->slot_count;
+    reference->slot_count = scene_slot_count(scene);
+    reference->tables_by_slot = scene->tables_by_slot;
+    reference->keep_accepted = scene->keep_accepted;
+    reference->skip_temporal = scene->skip_temporal;
+    reference->slot_of = expected_of(stage, STAGE_SLOT_OF);
     reference->computed = expected_of(stage, STAGE_COMPUTED);
     reference->scheduled = expected_of(stage, STAGE_SCHEDULED);
+    reference->query_starts = expected_of(stage, STAGE_STARTS);
     reference->draft = expected_of(stage, STAGE_DRAFT);
+    reference->now_computed = expected_of(stage, STAGE_NOW);
     reference->accepted_in = expected_of(stage, STAGE_ACCEPTED_IN);
     reference->accepted_out = expected_of(stage, STAGE_ACCEPTED_OUT);
     reference->column_in = expected_of(stage, STAGE_COLUMN_IN);
     reference->column_out = expected_of(stage, STAGE_COLUMN_OUT);
+    reference->copy_source = expected_of(stage, STAGE_SOURCE);
+    reference->copy_destination = expected_of(stage, STAGE_DESTINATION);
+    reference->copy_bias = expected_of(stage, STAGE_BIAS);
     if (!scene->no_faults) {
-        params->faults = place_memory(stage, STAGE_FAULTS);
         reference->faults =
             (struct ref_fault *)(void *)expected_of(stage, STAGE_FAULTS);
     }
@@ -338,13 +386,11 @@ void stage_prepare(struct stage *stage, struct test_device *device,
     memset(stage, 0, sizeof(*stage));
     stage->scene = scene;
     stage->device = device;
-    if (scene->max_rows == 0) {
-        scene->max_rows = scene->row_count ? scene->row_count : 1;
-    }
+    scene->max_rows = scene_max_rows(scene);
     scene_place_states(scene);
     add_pools(stage);
     add_arrays(stage);
-    fill_arrays(stage);
+    stage_fill_arrays(stage);
     for (uint32_t i = 0; i < stage->image_count; i++) {
         create_memory(stage, i);
     }
@@ -353,6 +399,7 @@ void stage_prepare(struct stage *stage, struct test_device *device,
         describe_state(stage, i);
     }
     describe_groups(stage);
-    describe_step(stage);
+    describe_params(stage);
+    describe_reference(stage);
     stage_reset(stage);
 }
