@@ -23,11 +23,19 @@ static const char help[] =
     "temporal\n"
     "           states, padded pages, odd offsets, 1 to 3 groups, 1 to 20 "
     "buffers),\n"
-    "           block tables (several columns with one block, blocks that "
-    "requests\n"
-    "           share, wrong ids), counters (negative and huge ones too), pre- "
-    "and\n"
-    "           post-process, results in place or apart;\n"
+    "           block tables by row or slot (several columns with one block, "
+    "blocks\n"
+    "           that requests share, wrong ids), rows that name slots "
+    "(padding, "
+    "wrong\n"
+    "           ones, the same twice), counters (negative and huge ones too), "
+    "each\n"
+    "           way of giving them; pre- and post-process, pre-copy, state "
+    "indices,\n"
+    "           results in place or apart; block copies within a layout and "
+    "between\n"
+    "           two (other widths, orders and gaps, packed ones), zero, "
+    "permutations;\n"
     "  moves    single moves of every variant: any offset, size and distance, "
     "left\n"
     "           and right, within one buffer, between two, through "
@@ -199,6 +207,21 @@ static enum cli_exit run_case(struct run *run, uint64_t number)
     return code;
 }
 
+static void print_states(const struct fuzz_tally *tally, uint64_t cases)
+{
+    const uint64_t *of = tally->cases;
+    printf("states             %" PRIu64 " cases: %" PRIu64
+           " pre-process, %" PRIu64 " post-process, %" PRIu64
+           " pre-copy, %" PRIu64 " indices, %" PRIu64 " block copies, %" PRIu64
+           " zero, %" PRIu64 " permutations\n",
+           cases, of[FUZZ_PRE], of[FUZZ_POST], of[FUZZ_PRE_COPY],
+           of[FUZZ_INDICES], of[FUZZ_COPY], of[FUZZ_ZERO], of[FUZZ_PERMUTE]);
+    printf("rows               %" PRIu64 " copied (%" PRIu64
+           " of them in place), %" PRIu64 " at fault, %" PRIu64 " untouched\n",
+           tally->copied, tally->in_place, tally->faults, tally->untouched);
+    printf("blocks listed      %" PRIu64 "\n", tally->entries);
+}
+
 static void print_summary(const struct run *run, uint64_t cases, double seconds)
 {
     const struct fuzz_tally *states = &run->states_tally;
@@ -208,11 +231,7 @@ static void print_summary(const struct run *run, uint64_t cases, double seconds)
            cases, seconds, seconds > 0 ? (double)cases / seconds : 0,
            run->engines.build_seconds);
     if (run->states_cases > 0)
-        printf("states             %" PRIu64 " cases: %" PRIu64
-               " rows copied (%" PRIu64 " of them in place), %" PRIu64
-               " at fault, %" PRIu64 " untouched\n",
-               run->states_cases, states->copied, states->in_place,
-               states->faults, states->untouched);
+        print_states(states, run->states_cases);
     if (cases == run->states_cases)
         return;
     printf("moves              %" PRIu64 " single, %" PRIu64
@@ -254,11 +273,11 @@ static enum cli_exit run_all(struct run *run)
 /* The parts of an engine that the cases need: building takes time. */
 static uint32_t needed_parts(const struct options *options)
 {
-    if (options->only == ONLY_STATES)
-        return CLMOVE_PART_STATES;
-    if (options->only != ONLY_ALL || options->variant != VARIANT_ANY)
-        return CLMOVE_PART_MOVES;
-    return CLMOVE_PART_STATES | CLMOVE_PART_MOVES;
+    bool states =
+        options->only == ONLY_STATES ||
+        (options->only == ONLY_ALL && options->variant == VARIANT_ANY);
+    /* Permutations of blocks are moves. */
+    return CLMOVE_PART_MOVES | (states ? CLMOVE_PART_STATES : 0u);
 }
 
 static enum cli_exit run_on(const struct session *session,

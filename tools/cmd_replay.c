@@ -14,9 +14,39 @@
 static const char help[] =
     "Replays a recorded speculative decode with recurrent state of a model's\n"
     "shape: per step the pre-process, a stand-in for the model, the accepted\n"
-    "counts of the trace, the post-process. Row i of the block table is slot "
-    "i;\n"
-    "slots that are not in a step have 0 tokens scheduled.\n"
+    "counts of the trace, the post-process. An engine can do this in four "
+    "ways;\n"
+    "what the model reads is the same in all:\n"
+    "  --order v1        the device decides. Row i of the batch is slot i; "
+    "slots\n"
+    "                    that are not in a step have 0 tokens scheduled. "
+    "Default.\n"
+    "  --order v2        the device decides. The rows of the batch are the "
+    "running\n"
+    "                    requests in an order that changes with every step, "
+    "some\n"
+    "                    rows are padding; slot_of maps rows to slots. Tokens "
+    "are\n"
+    "                    given as query starts, and to post-process as tokens\n"
+    "                    computed now. --tables: block tables by slot or by "
+    "row.\n"
+    "  --host-decisions  the host reads the accepted counts back, decides, "
+    "and\n"
+    "                    copies blocks by id.\n"
+    "  --checkpoint      as before, but windows hold no drafts and a request "
+    "has\n"
+    "                    one temporal state: before a step with drafts the "
+    "state is\n"
+    "                    saved to a packed checkpoint; the model then goes on "
+    "as if\n"
+    "                    all drafts were accepted. Where some were not, or a "
+    "block\n"
+    "                    boundary lies before the last accepted token, the "
+    "state is\n"
+    "                    restored and the accepted tokens are computed again, "
+    "up to\n"
+    "                    the boundary first, where the state is copied to its "
+    "block.\n"
     "\n"
     "With --verify every state carries stamps: a hash of request, layer, "
     "kind,\n"
@@ -26,7 +56,9 @@ static const char help[] =
     "    after exactly the tokens computed so far, and after each boundary, "
     "that\n"
     "    the state saved is the one at the boundary;\n"
-    "  - after each call, accepted counts, running columns and faults;\n"
+    "  - after each call, accepted counts and running columns, and with "
+    "--order\n"
+    "    that no row is at fault;\n"
     "  - after each call, the bytes: with --compare whole every byte of the "
     "pool\n"
     "    is compared with a plain reference on the host. With --compare "
@@ -42,31 +74,54 @@ static const char help[] =
     "has\n"
     "    after every call, the rest when a request takes them and after the "
     "last\n"
-    "    step. auto is whole up to 256 MiB of pool, device above.\n"
+    "    step. auto is whole up to 256 MiB of pool, device above (blocks with\n"
+    "    --checkpoint).\n"
+    "With --checkpoint the reference has no part in saving, restoring and "
+    "copying at\n"
+    "a boundary. Instead, a restored block is compared with what it held when "
+    "it was\n"
+    "saved, and is checked to be the state before the step; a block copied to "
+    "at a\n"
+    "boundary is compared with the running block, padding with its own; and "
+    "all\n"
+    "other blocks are proved unchanged as above.\n"
+    "\n"
     "The hash then covers what the model would read next. It depends on the\n"
     "trace, the model, --element, --layers, --shrink and --steps, and on "
     "nothing\n"
-    "else: neither on --layout nor on --block-size nor on the device.\n"
+    "else: neither on --order, --host-decisions, --checkpoint, --layout nor "
+    "on\n"
+    "--block-size nor on the device.\n"
     "\n"
-    "Without --verify only pre- and post-process run and are timed. Host time "
-    "is\n"
-    "the duration of the two enqueue calls, device time that of their "
-    "launches\n"
-    "by events; p99 is the 99th percentile. Bytes moved counts each copied "
-    "byte\n"
-    "once; GB/s is twice that (read and written) over the device time of the\n"
-    "steps that moved anything.\n";
+    "Without --verify only the copies run and are timed. Host time is the "
+    "duration\n"
+    "of the enqueue calls, and where the host decides, that of deciding and "
+    "of\n"
+    "reading the accepted counts back. Device time is that of the launches by\n"
+    "events; for copies by id it begins with the end of an empty command "
+    "before\n"
+    "them. p99 is the 99th percentile. Bytes moved counts each copied byte "
+    "once;\n"
+    "GB/s is twice that (read and written) over the device time of the steps "
+    "that\n"
+    "moved anything.\n";
 
 struct options {
     const char *trace, *model, *models, *device;
-    int layout, compare;
+    int layout, compare, order, tables;
     uint64_t element, layers, shrink, block_size, steps;
-    bool verify;
+    bool verify, host_decisions, checkpoint;
 };
+
+enum { NOT_GIVEN = -1 };
+enum { ORDER_V1, ORDER_V2 };
+enum { TABLES_SLOT, TABLES_ROW };
 
 static enum cli_exit parse(struct options *options, int argc, char **argv)
 {
     static const char *const layouts[] = {"sd", "ds", NULL};
+    static const char *const orders[] = {"v1", "v2", NULL};
+    static const char *const tables[] = {"slot", "row", NULL};
     static const char *const compares[] = {"auto", "whole", "blocks", "device",
                                            NULL};
     const struct cli_option list[] = {
@@ -75,6 +130,18 @@ static enum cli_exit parse(struct options *options, int argc, char **argv)
         {"models", CLI_TEXT, "FILE",
          "A table of models instead of the built-in one.", &options->models, 0,
          0, NULL},
+        {"order", CLI_CHOICE, "v1|v2",
+         "How batch rows name requests: by their place, or\nby slot.",
+         &options->order, 0, 0, orders},
+        {"tables", CLI_CHOICE, "slot|row",
+         "With --order v2: what a row of the block table\nbelongs to. Default "
+         "slot.",
+         &options->tables, 0, 0, tables},
+        {"host-decisions", CLI_FLAG, NULL, "The host decides each copy.",
+         &options->host_decisions, 0, 0, NULL},
+        {"checkpoint", CLI_FLAG, NULL,
+         "Save, restore and compute again, in place of\nwindows.",
+         &options->checkpoint, 0, 0, NULL},
         {"layout", CLI_CHOICE, "sd|ds",
          "Conv state as [token][channel] or\n[channel][token]. Default sd.",
          &options->layout, 0, 0, layouts},
@@ -118,8 +185,28 @@ static enum cli_exit parse(struct options *options, int argc, char **argv)
                   options->element);
         return CLI_BAD_INPUT;
     }
+    bool host = options->host_decisions || options->checkpoint;
+    if (options->host_decisions && options->checkpoint) {
+        cli_error("replay: --checkpoint decides on the host already; leave "
+                  "--host-decisions out");
+        return CLI_BAD_INPUT;
+    }
+    if (options->order != NOT_GIVEN && host) {
+        cli_error("replay: --order is for decisions on the device, not for %s",
+                  options->checkpoint ? "--checkpoint" : "--host-decisions");
+        return CLI_BAD_INPUT;
+    }
+    if (options->tables != NOT_GIVEN && options->order != ORDER_V2) {
+        cli_error("replay: --tables needs --order v2");
+        return CLI_BAD_INPUT;
+    }
     if (options->compare != VERIFY_AUTO && !options->verify) {
         cli_error("replay: --compare needs --verify");
+        return CLI_BAD_INPUT;
+    }
+    if (options->compare == VERIFY_DEVICE && options->checkpoint) {
+        cli_error("replay: --compare device knows no checkpoints; whole and "
+                  "blocks do");
         return CLI_BAD_INPUT;
     }
     return CLI_GO_ON;
@@ -146,15 +233,34 @@ static bool play_call(struct replay *replay, struct verify *verify,
     return true;
 }
 
+/* Post-process without windows. */
+static bool play_redo(struct replay *replay, struct verify *verify)
+{
+    struct oracle_tally tally = {0, 0, 0, 0};
+    oracle_decide(&replay->oracle, ORACLE_POST, &tally);
+    replay->tally[ORACLE_POST].crossed += tally.crossed;
+    if (!replay_restore(replay) || (verify && !verify_restored(verify)) ||
+        !replay_save_boundaries(replay) || (verify && !verify_redone(verify)))
+        return false;
+    oracle_commit(&replay->oracle, ORACLE_POST);
+    return true;
+}
+
 static bool play_step(struct replay *replay, struct verify *verify)
 {
     uint64_t before = replay->tally[0].bytes + replay->tally[1].bytes;
     if (!replay_begin_step(replay) || (verify && !verify_admitted(verify)) ||
-        !play_call(replay, verify, ORACLE_PRE) ||
-        (verify && !verify_forward(verify)) || !replay_sample(replay))
+        !play_call(replay, verify, ORACLE_PRE))
+        return false;
+    bool checkpoint = replay->mode == REPLAY_CHECKPOINT;
+    if (checkpoint &&
+        ((verify && !verify_saving(verify)) || !replay_save(replay)))
+        return false;
+    if ((verify && !verify_forward(verify)) || !replay_sample(replay))
         return false;
     oracle_sample(&replay->oracle);
-    if (!play_call(replay, verify, ORACLE_POST) ||
+    if (!(checkpoint ? play_redo(replay, verify)
+                     : play_call(replay, verify, ORACLE_POST)) ||
         (verify && !verify_saved(verify)) || !replay_end_step(replay))
         return false;
     if (replay->tally[0].bytes + replay->tally[1].bytes > before)
@@ -184,6 +290,23 @@ static enum cli_exit play(struct replay *replay, struct verify *verify,
     return code;
 }
 
+static const char *mode_text(const struct replay *replay)
+{
+    switch (replay->mode) {
+    case REPLAY_V1:
+        return "v1: row i is slot i, the device decides";
+    case REPLAY_V2:
+        return replay->tables_by_row
+                   ? "v2: rows name slots, tables by row, the device decides"
+                   : "v2: rows name slots, tables by slot, the device decides";
+    case REPLAY_HOST:
+        return "the host decides, blocks are copied by id";
+    case REPLAY_CHECKPOINT:
+        break;
+    }
+    return "the host decides, checkpoints in place of windows";
+}
+
 static void print_setting(const struct options *options,
                           const struct trace *trace, uint32_t block_size,
                           const struct replay *replay)
@@ -202,6 +325,7 @@ static void print_setting(const struct options *options,
            shape->channels_first ? shape->dim : shape->width,
            shape->channels_first ? shape->width : shape->dim,
            shape->element_size, shape->temporal_size);
+    printf("order              %s\n", mode_text(replay));
     printf("pool               %u blocks x %u layers x %" PRIu64
            " bytes = %s in %u buffer%s\n",
            shape->block_count, shape->layers, shape->page_size,
@@ -225,6 +349,12 @@ static void print_table(struct replay *replay)
     printf("steps              %zu\n", replay->steps_done);
     printf("requests           %u (%" PRIu64 " rows)\n",
            replay->schedule.request_count, replay->rows);
+    if (replay->mode == REPLAY_CHECKPOINT) {
+        const struct replay_checkpoint *checkpoint = &replay->checkpoint;
+        printf("checkpoints        %" PRIu64 " saved, %" PRIu64
+               " restored, %" PRIu64 " tokens computed again\n",
+               checkpoint->saved, checkpoint->restored, checkpoint->tokens);
+    }
     printf("boundary crossings %" PRIu64 " (%" PRIu64 " of them moved state)\n",
            post->crossed, post->copies);
     printf("in-place shifts    %" PRIu64 "\n", post->in_place);
@@ -255,6 +385,15 @@ static void print_verdict(const struct verify *verify, enum cli_exit code,
     }
 }
 
+static enum replay_mode mode_of(const struct options *options)
+{
+    if (options->checkpoint)
+        return REPLAY_CHECKPOINT;
+    if (options->host_decisions)
+        return REPLAY_HOST;
+    return options->order == ORDER_V2 ? REPLAY_V2 : REPLAY_V1;
+}
+
 static enum cli_exit run(const struct options *options,
                          const struct trace *trace, const struct model *model,
                          const struct session *session)
@@ -272,7 +411,8 @@ static enum cli_exit run(const struct options *options,
     params.request.element_size = (uint32_t)options->element;
     params.request.layers = (uint32_t)options->layers;
     params.request.shrink = (uint32_t)options->shrink;
-    params.request.draft_tokens = trace->draft_tokens;
+    params.mode = mode_of(options);
+    params.tables_by_row = options->tables == TABLES_ROW;
     struct replay replay;
     struct verify *verify = NULL;
     uint64_t hash = 0;
@@ -295,11 +435,19 @@ static enum cli_exit run(const struct options *options,
     return code;
 }
 
+/* Copies by id are timed from an empty move on. */
+static uint32_t needed_parts(const struct options *options)
+{
+    bool host = options->host_decisions || options->checkpoint;
+    return CLMOVE_PART_STATES | (host ? CLMOVE_PART_MOVES : 0u);
+}
+
 enum cli_exit cmd_replay(int argc, char **argv)
 {
     struct options options;
     memset(&options, 0, sizeof options);
     options.shrink = 1;
+    options.order = options.tables = NOT_GIVEN;
     enum cli_exit code = parse(&options, argc, argv);
     if (code != CLI_GO_ON)
         return code;
@@ -313,7 +461,7 @@ enum cli_exit cmd_replay(int argc, char **argv)
     }
     interrupt_watch();
     struct session session;
-    code = session_open(&session, options.device, CLMOVE_PART_STATES);
+    code = session_open(&session, options.device, needed_parts(&options));
     if (code == CLI_GO_ON)
         code = run(&options, &trace, &model, &session);
     session_close(&session);

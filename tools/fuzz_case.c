@@ -8,9 +8,9 @@
 
 static const uint32_t element_sizes[] = {1, 2, 4, 8};
 
-/* Takes room at the end of an area, after a gap. */
-static struct fuzz_place place(struct fuzz_case *fuzz, uint32_t index,
-                               size_t size, size_t alignment)
+/* After a gap. */
+struct fuzz_place fuzz_place_in(struct fuzz_case *fuzz, uint32_t index,
+                                size_t size, size_t alignment)
 {
     struct fuzz_area *area = &fuzz->areas[index];
     size_t gap = 1 + random_below(&fuzz->random, 40);
@@ -66,16 +66,16 @@ static size_t span(const struct fuzz_state *state, uint64_t stride)
                     state->extent);
 }
 
-/* A tensor of its own, with or without padding between blocks. */
-static void place_alone(struct fuzz_case *fuzz, struct fuzz_state *state,
-                        uint32_t area)
+/* With or without padding between blocks. */
+void fuzz_place_alone(struct fuzz_case *fuzz, struct fuzz_state *state,
+                      uint32_t area)
 {
     uint64_t stride = state->extent;
     if (random_chance(&fuzz->random, 60)) {
         stride += random_below(&fuzz->random, 50);
         state->described.block_stride = stride;
     }
-    state->place = place(fuzz, area, span(state, stride), 1);
+    state->place = fuzz_place_in(fuzz, area, span(state, stride), 1);
 }
 
 /* States of one group in pages; of several groups over each other, where the
@@ -97,7 +97,8 @@ static void place_pages(struct fuzz_case *fuzz, struct fuzz_state *states,
             blocks = states[i].described.block_count;
     }
     page += random_below(&fuzz->random, 40);
-    struct fuzz_place whole = place(fuzz, area, (size_t)(page * blocks), 1);
+    struct fuzz_place whole =
+        fuzz_place_in(fuzz, area, (size_t)(page * blocks), 1);
     for (uint32_t i = 0; i < count; i++) {
         states[i].described.block_stride = page;
         states[i].place.area = area;
@@ -145,7 +146,7 @@ static void make_states(struct fuzz_case *fuzz)
                             ? used++
                             : random_below(random, fuzz->pool_areas);
         if (count == 1)
-            place_alone(fuzz, &fuzz->states[i], area);
+            fuzz_place_alone(fuzz, &fuzz->states[i], area);
         else
             place_pages(fuzz, &fuzz->states[i], count, area);
         i += count;
@@ -157,11 +158,15 @@ static void make_groups(struct fuzz_case *fuzz)
     struct random *random = &fuzz->random;
     fuzz->group_count = 1 + random_below(random, FUZZ_GROUPS_MAX);
     fuzz->groups_share = fuzz->group_count > 1 && random_chance(random, 30);
-    fuzz->rows = random_below(random, 21);
+    /* A batch of many rows, many slots for few rows: now and then. */
+    bool many = random_chance(random, 3);
+    fuzz->rows = random_below(random, many ? 1200 : 21);
     fuzz->max_rows = fuzz->rows + random_below(random, 4);
     if (fuzz->max_rows == 0)
         fuzz->max_rows = 1;
     fuzz->slot_count = fuzz->max_rows + random_below(random, 4);
+    if (random_chance(random, 3))
+        fuzz->slot_count += random_below(random, 20000);
     fuzz->blocks_per_row = 1 + random_below(random, 4);
     /* Its own, two that requests share, one null block. */
     fuzz->block_count = fuzz->rows * fuzz->blocks_per_row + 3;
@@ -171,47 +176,9 @@ static void make_groups(struct fuzz_case *fuzz)
         fuzz->groups[i].has_null_block = random_chance(random, 50);
 }
 
-static uint32_t array_area(struct fuzz_case *fuzz)
+bool fuzz_case_has_step(const struct fuzz_case *fuzz)
 {
-    return fuzz->pool_areas +
-           random_below(&fuzz->random, fuzz->area_count - fuzz->pool_areas);
-}
-
-/* How often an array that the call can do without is left out. */
-static uint32_t absent_percent(const struct fuzz_case *fuzz, int array)
-{
-    if (array == FUZZ_DRAFT)
-        return fuzz->post ? 0 : 50;
-    if (array == FUZZ_COLUMN_OUT)
-        return fuzz->post ? 50 : 0;
-    return array == FUZZ_FAULTS ? 20 : 0;
-}
-
-static void make_arrays(struct fuzz_case *fuzz)
-{
-    struct random *random = &fuzz->random;
-    uint32_t most = fuzz->buffers == FUZZ_ONE_BUFFER ? 1 : FUZZ_ARRAY_AREAS_MAX;
-    fuzz->area_count = fuzz->pool_areas + 1 + random_below(random, most);
-    for (uint32_t i = 0; i < fuzz->group_count; i++) {
-        fuzz->columns[i] = 1 + random_below(random, 32);
-        fuzz->row_stride[i] = fuzz->columns[i] + random_below(random, 4);
-        size_t size = (size_t)fuzz->row_stride[i] * fuzz->max_rows * 4;
-        fuzz->tables[i] = place(fuzz, array_area(fuzz), size, 4);
-    }
-    for (int i = 0; i < FUZZ_ARRAYS; i++) {
-        bool by_row =
-            i == FUZZ_SCHEDULED || i == FUZZ_DRAFT || i == FUZZ_FAULTS;
-        size_t size = (by_row ? fuzz->max_rows : fuzz->slot_count) *
-                      (i == FUZZ_FAULTS ? sizeof(struct clmove_ssm_fault)
-                                        : sizeof(int32_t));
-        bool result = i == FUZZ_ACCEPTED_OUT || i == FUZZ_COLUMN_OUT;
-        if (random_chance(random, absent_percent(fuzz, i)))
-            continue;
-        if (result && random_chance(random, 40))
-            fuzz->arrays[i] = fuzz->arrays[i - 1]; /* in place */
-        else
-            fuzz->arrays[i] = place(fuzz, array_area(fuzz), size, 4);
-    }
+    return fuzz->call < FUZZ_COPY;
 }
 
 bool fuzz_case_create(struct fuzz_case *fuzz, uint64_t seed, uint64_t number,
@@ -223,14 +190,14 @@ bool fuzz_case_create(struct fuzz_case *fuzz, uint64_t seed, uint64_t number,
     fuzz->number = number;
     fuzz->random.state = random_mix(random_mix(seed) + number);
     struct random *random = &fuzz->random;
-    fuzz->post = random_chance(random, 60);
+    fuzz_arrays_choose(fuzz);
     uint64_t run = number / FUZZ_RUN;
     fuzz->engine = (uint32_t)(run % FUZZ_ENGINES);
     fuzz->buffers = (enum fuzz_buffers)(run / FUZZ_ENGINES % FUZZ_BUFFERS);
     fuzz->tokens_per_block = blocks[random_below(random, 10)];
     make_groups(fuzz);
     make_states(fuzz);
-    make_arrays(fuzz);
+    fuzz_arrays_make(fuzz);
     bool some_shared = random_chance(random, 30);
     for (uint32_t i = 0; i < fuzz->area_count; i++) {
         struct fuzz_area *area = &fuzz->areas[i];
@@ -240,7 +207,8 @@ bool fuzz_case_create(struct fuzz_case *fuzz, uint64_t seed, uint64_t number,
         if (!fuzz_area_create(area, random_next(random)))
             return false;
     }
-    return fuzz_rows_fill(fuzz);
+    return fuzz_case_has_step(fuzz) ? fuzz_rows_fill(fuzz)
+                                    : fuzz_lists_fill(fuzz);
 }
 
 void fuzz_case_destroy(struct fuzz_case *fuzz, const struct session *session)
@@ -259,12 +227,13 @@ static void *at(const struct fuzz_case *fuzz, struct fuzz_place place_of,
 }
 
 static void reference_states(const struct fuzz_case *fuzz,
-                             struct fuzz_reference *reference)
+                             const struct fuzz_state *states,
+                             struct ref_state *reference)
 {
     for (uint32_t i = 0; i < fuzz->state_count; i++) {
-        const struct fuzz_state *state = &fuzz->states[i];
+        const struct fuzz_state *state = &states[i];
         const struct clmove_ssm_state *from = &state->described;
-        struct ref_state *to = &reference->states[i];
+        struct ref_state *to = &reference[i];
         to->kind = (int)from->kind;
         to->group = from->group;
         to->memory = at(fuzz, state->place, true);
@@ -281,11 +250,35 @@ static void reference_states(const struct fuzz_case *fuzz,
     }
 }
 
+static void reference_arrays(const struct fuzz_case *fuzz,
+                             struct fuzz_reference *reference)
+{
+    const struct fuzz_place *arrays = fuzz->arrays;
+    struct ref_step *step = &reference->step;
+    step->slot_of = at(fuzz, arrays[FUZZ_SLOT_OF], false);
+    step->computed = at(fuzz, arrays[FUZZ_COMPUTED], false);
+    step->scheduled = at(fuzz, arrays[FUZZ_SCHEDULED], false);
+    step->query_starts = at(fuzz, arrays[FUZZ_QUERY_STARTS], false);
+    step->draft = at(fuzz, arrays[FUZZ_DRAFT], false);
+    step->now_computed = at(fuzz, arrays[FUZZ_NOW], false);
+    step->accepted_in = at(fuzz, arrays[FUZZ_ACCEPTED_IN], false);
+    step->accepted_out = at(fuzz, arrays[FUZZ_ACCEPTED_OUT], true);
+    step->column_in = at(fuzz, arrays[FUZZ_COLUMN_IN], false);
+    step->column_out = at(fuzz, arrays[FUZZ_COLUMN_OUT], true);
+    step->copy_source = at(fuzz, arrays[FUZZ_COPY_SOURCE], false);
+    step->copy_destination = at(fuzz, arrays[FUZZ_COPY_DESTINATION], false);
+    step->copy_bias = at(fuzz, arrays[FUZZ_COPY_BIAS], false);
+    step->faults = at(fuzz, arrays[FUZZ_FAULTS], true);
+    reference->indices = at(fuzz, arrays[FUZZ_INDICES_OUT], true);
+}
+
 void fuzz_case_reference(const struct fuzz_case *fuzz,
                          struct fuzz_reference *reference)
 {
     memset(reference, 0, sizeof *reference);
-    reference_states(fuzz, reference);
+    reference_states(fuzz, fuzz->states, reference->states);
+    if (fuzz->two_layouts)
+        reference_states(fuzz, fuzz->others, reference->others);
     for (uint32_t i = 0; i < fuzz->group_count; i++) {
         reference->groups[i].has_null_block =
             fuzz->groups[i].has_null_block != 0;
@@ -303,27 +296,45 @@ void fuzz_case_reference(const struct fuzz_case *fuzz,
     step->tokens_per_block = fuzz->tokens_per_block;
     step->rows = fuzz->rows;
     step->slot_count = fuzz->slot_count;
-    step->computed = at(fuzz, fuzz->arrays[FUZZ_COMPUTED], false);
-    step->scheduled = at(fuzz, fuzz->arrays[FUZZ_SCHEDULED], false);
-    step->draft = at(fuzz, fuzz->arrays[FUZZ_DRAFT], false);
-    step->accepted_in = at(fuzz, fuzz->arrays[FUZZ_ACCEPTED_IN], false);
-    step->accepted_out = at(fuzz, fuzz->arrays[FUZZ_ACCEPTED_OUT], true);
-    step->column_in = at(fuzz, fuzz->arrays[FUZZ_COLUMN_IN], false);
-    step->column_out = at(fuzz, fuzz->arrays[FUZZ_COLUMN_OUT], true);
-    step->faults = at(fuzz, fuzz->arrays[FUZZ_FAULTS], true);
+    step->tables_by_slot = (fuzz->flags & CLMOVE_SSM_TABLES_BY_SLOT) != 0;
+    step->keep_accepted = (fuzz->flags & CLMOVE_SSM_KEEP_ACCEPTED) != 0;
+    step->skip_temporal = (fuzz->flags & CLMOVE_SSM_SKIP_TEMPORAL) != 0;
+    reference_arrays(fuzz, reference);
+}
+
+static void describe_step(const struct fuzz_case *fuzz, char *text, size_t size)
+{
+    snprintf(text, size, "%u rows of %u slots%s%s%s%s%s%s, %u tokens per block",
+             fuzz->rows, fuzz->slot_count, fuzz->named ? " by name" : "",
+             fuzz->starts ? ", query starts" : "",
+             fuzz->now ? ", computed now" : "",
+             fuzz->flags & CLMOVE_SSM_TABLES_BY_SLOT ? ", tables by slot" : "",
+             fuzz->flags & CLMOVE_SSM_KEEP_ACCEPTED ? ", accepted kept" : "",
+             fuzz->flags & CLMOVE_SSM_SKIP_TEMPORAL ? ", temporal skipped" : "",
+             fuzz->tokens_per_block);
 }
 
 void fuzz_case_describe(const struct fuzz_case *fuzz, char *text, size_t size)
 {
+    static const char *const calls[] = {
+        "pre-process", "post-process", "pre-copy", "indices",
+        "block copy",  "zero",         "permute"};
     uint32_t shared = 0;
+    char rest[160];
     for (uint32_t i = 0; i < fuzz->area_count; i++)
         shared += fuzz->areas[i].shared;
+    if (fuzz_case_has_step(fuzz))
+        describe_step(fuzz, rest, sizeof rest);
+    else
+        snprintf(rest, sizeof rest, "%u entries%s%s", fuzz->list.count,
+                 fuzz->two_layouts ? ", two layouts" : "",
+                 fuzz->packed ? ", one packed" : "");
     snprintf(text, size,
-             "%s-process, %u states in %u buffers, %u groups%s, %u rows, %u "
-             "tokens per block, %u of %u areas in shared memory",
-             fuzz->post ? "post" : "pre", fuzz->state_count, fuzz->pool_areas,
-             fuzz->group_count, fuzz->groups_share ? " in one pool" : "",
-             fuzz->rows, fuzz->tokens_per_block, shared, fuzz->area_count);
+             "%s, %u states in %u buffers, %u groups%s, %s, %u of %u areas in "
+             "shared memory",
+             calls[fuzz->call], fuzz->state_count, fuzz->pool_areas,
+             fuzz->group_count, fuzz->groups_share ? " in one pool" : "", rest,
+             shared, fuzz->area_count);
 }
 
 static bool inside(struct fuzz_place place_of, uint32_t area, size_t offset)
@@ -358,10 +369,15 @@ void fuzz_case_locate(const void *context, uint32_t area, size_t offset,
 {
     const struct fuzz_case *fuzz = context;
     static const char *const names[] = {
-        "computed",     "scheduled", "draft",      "accepted_in",
-        "accepted_out", "column_in", "column_out", "faults"};
+        "slot_of",   "computed",   "scheduled",   "query_starts",
+        "draft",     "now",        "accepted_in", "accepted_out",
+        "column_in", "column_out", "copy_source", "copy_destination",
+        "copy_bias", "indices",    "faults"};
     for (uint32_t i = 0; i < fuzz->state_count; i++) {
         if (locate_state(&fuzz->states[i], i, area, offset, text, size))
+            return;
+        if (fuzz->two_layouts &&
+            locate_state(&fuzz->others[i], i, area, offset, text, size))
             return;
     }
     for (int i = 0; i < FUZZ_ARRAYS; i++) {

@@ -5,9 +5,11 @@
 
 #include "fuzz_case.h"
 
-/* What the cases so far came to, in rows. */
+/* What the cases so far came to. */
 struct fuzz_tally {
-    uint64_t copied, in_place, faults, untouched;
+    uint64_t cases[FUZZ_CALLS];
+    uint64_t copied, in_place, faults, untouched; /* rows */
+    uint64_t entries;                             /* of the host's lists */
 };
 
 /* CLI_GO_ON when every byte is right; CLI_CHECK_FAILED with `failure` set (a

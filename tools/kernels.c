@@ -57,10 +57,12 @@ static bool build(struct kernels *kernels, const struct session *session)
     const struct {
         cl_kernel *kernel;
         const char *name;
-    } list[] = {{&kernels->fill, "fill"},     {&kernels->admit, "admit"},
-                {&kernels->sample, "sample"}, {&kernels->stamp, "stamp"},
-                {&kernels->check, "check"},   {&kernels->checksum, "checksum"},
-                {&kernels->keep, "keep"},     {&kernels->expect, "expect"}};
+    } list[] = {
+        {&kernels->fill, "fill"},         {&kernels->admit, "admit"},
+        {&kernels->sample, "sample"},     {&kernels->advance, "advance"},
+        {&kernels->stamp, "stamp"},       {&kernels->check, "check"},
+        {&kernels->checksum, "checksum"}, {&kernels->keep, "keep"},
+        {&kernels->expect, "expect"}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         *list[i].kernel = clCreateKernel(kernels->program, list[i].name, &code);
         if (session_failed(code, list[i].name))
@@ -143,6 +145,7 @@ void kernels_destroy(struct kernels *kernels)
     release(&kernels->fill);
     release(&kernels->admit);
     release(&kernels->sample);
+    release(&kernels->advance);
     release(&kernels->stamp);
     release(&kernels->check);
     release(&kernels->checksum);
@@ -207,6 +210,17 @@ bool kernels_sample(const struct kernels *kernels, uint32_t slots,
                                          ARGUMENT(accepted)};
     size_t global = slots;
     return RUN(kernels, sample, arguments, 1, &global, NULL);
+}
+
+bool kernels_advance(const struct kernels *kernels, uint32_t slots,
+                     cl_mem computed, cl_mem scheduled, cl_mem draft,
+                     cl_mem sampled, cl_mem now)
+{
+    const struct argument arguments[] = {ARGUMENT(computed),
+                                         ARGUMENT(scheduled), ARGUMENT(draft),
+                                         ARGUMENT(sampled), ARGUMENT(now)};
+    size_t global = slots;
+    return RUN(kernels, advance, arguments, 1, &global, NULL);
 }
 
 bool kernels_stamp(const struct kernels *kernels, const struct pool *pool,

@@ -7,7 +7,8 @@
 
 struct kernels {
     cl_program program;
-    cl_kernel fill, admit, sample, stamp, check, checksum, keep, expect;
+    cl_kernel fill, admit, sample, advance, stamp, check, checksum, keep,
+        expect;
     cl_command_queue queue;
     cl_mem *shapes; /* of the pool's buffers, as replay.cl reads them */
     uint32_t shape_count;
@@ -37,6 +38,10 @@ bool kernels_admit(const struct kernels *kernels, uint32_t slots,
 
 bool kernels_sample(const struct kernels *kernels, uint32_t slots,
                     cl_mem scheduled, cl_mem sampled, cl_mem accepted);
+
+bool kernels_advance(const struct kernels *kernels, uint32_t slots,
+                     cl_mem computed, cl_mem scheduled, cl_mem draft,
+                     cl_mem sampled, cl_mem now);
 
 /* Block tables and arrays that stamp and check read. */
 struct kernels_slots {

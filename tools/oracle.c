@@ -29,18 +29,19 @@ static void describe_states(struct oracle *oracle)
 }
 
 bool oracle_create(struct oracle *oracle, const struct schedule *schedule,
-                   const struct pool_shape *shape)
+                   const struct pool_shape *shape, uint32_t room)
 {
     memset(oracle, 0, sizeof *oracle);
     size_t slots = schedule->slots;
     oracle->schedule = schedule;
+    oracle->room = room;
     oracle->shape = *shape;
     oracle->state_count = (size_t)shape->layers * pool_states_per_layer(shape);
     oracle->states = calloc(oracle->state_count, sizeof *oracle->states);
-    oracle->accepted = calloc(slots, sizeof(int32_t));
-    oracle->column = calloc(slots, sizeof(int32_t));
-    oracle->accepted_next = calloc(slots, sizeof(int32_t));
-    oracle->column_next = calloc(slots, sizeof(int32_t));
+    oracle->accepted = calloc(room, sizeof(int32_t));
+    oracle->column = calloc(room, sizeof(int32_t));
+    oracle->accepted_next = calloc(room, sizeof(int32_t));
+    oracle->column_next = calloc(room, sizeof(int32_t));
     oracle->decisions = calloc(slots, sizeof *oracle->decisions);
     if (!oracle->states || !oracle->accepted || !oracle->column ||
         !oracle->accepted_next || !oracle->column_next || !oracle->decisions) {
@@ -79,6 +80,16 @@ void oracle_sample(struct oracle *oracle)
     for (uint32_t i = 0; i < schedule->slots; i++) {
         if (schedule->scheduled[i] > 0)
             oracle->accepted[i] = schedule->sampled[i];
+    }
+}
+
+/* Nothing is left to step over in the rows of the step. */
+static void settle(struct oracle *oracle)
+{
+    const struct schedule *schedule = oracle->schedule;
+    for (uint32_t i = 0; i < schedule->slots; i++) {
+        if (schedule->scheduled[i] > 0)
+            oracle->accepted_next[i] = 1;
     }
 }
 
@@ -133,6 +144,9 @@ void oracle_decide(struct oracle *oracle, enum oracle_call call,
     struct ref_table table = {schedule->table, schedule->columns,
                               schedule->columns};
     struct ref_step step = step_of(oracle, &table);
+    bool settles = oracle->settles && call == ORACLE_POST;
+    if (settles)
+        step.state_count = 0; /* there are no blocks of drafts to check */
     for (uint32_t i = 0; i < schedule->slots; i++) {
         struct ref_decision *decision = &oracle->decisions[i];
         *decision = call == ORACLE_PRE ? ref_decide_pre(&step, i)
@@ -147,6 +161,8 @@ void oracle_decide(struct oracle *oracle, enum oracle_call call,
         tally->in_place += decision->source == decision->destination;
         tally->bytes += moved_bytes(oracle, i, decision);
     }
+    if (settles)
+        settle(oracle);
 }
 
 void oracle_apply(struct oracle *oracle, enum oracle_call call,

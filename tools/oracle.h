@@ -16,8 +16,12 @@ struct oracle {
     struct pool_shape shape;
     struct ref_state *states; /* as in pool_layout; memory unset */
     size_t state_count;
-    int32_t *accepted, *column;           /* [slots] */
-    int32_t *accepted_next, *column_next; /* [slots] results of a call */
+    bool settles;  /* after a step, states are computed again up to the last
+                      accepted token: post-process then decides which
+                      boundaries were passed, and accepted becomes 1 */
+    uint32_t room; /* slots and more, which stay 0 */
+    int32_t *accepted, *column;           /* [room] */
+    int32_t *accepted_next, *column_next; /* [room] results of a call */
     struct ref_decision *decisions;       /* [slots] */
 };
 
@@ -32,7 +36,7 @@ struct oracle_tally {
 enum oracle_call { ORACLE_PRE, ORACLE_POST };
 
 bool oracle_create(struct oracle *oracle, const struct schedule *schedule,
-                   const struct pool_shape *shape);
+                   const struct pool_shape *shape, uint32_t room);
 void oracle_destroy(struct oracle *oracle);
 
 /* Takes in the requests that the schedule admits in its current step. */

@@ -3,6 +3,7 @@
  * fill      writes a pattern over a whole buffer
  * admit     starts requests: accepted 1, running column as given
  * sample    writes the accepted counts of the rows of a step
+ * advance   writes how many tokens they have now
  * stamp     writes states that say which tokens they belong to
  * check     reads states, reports the first byte that says something else
  * checksum  sums up pages, one work-group per page
@@ -10,11 +11,11 @@
  * expect    compares the pages that copies wrote with what was kept
  *
  * No launch reads what it writes, and every byte is written by one work-item:
- * fill, admit, sample own the elements they visit; in stamp, a slot's running
- * block and the draft blocks after it are its own, and an item owns the element
- * or word that it visits; so does keep. check, checksum and expect write
- * results only, check and expect by atomic_min. Pages start at multiples of 16
- * bytes and temporal states too.
+ * fill, admit, sample, advance own the elements they visit; in stamp, a slot's
+ * running block and the draft blocks after it are its own, and an item owns the
+ * element or word that it visits; so does keep. check, checksum and expect
+ * write results only, check and expect by atomic_min. Pages start at multiples
+ * of 16 bytes and temporal states too.
  *
  * Macros: none. */
 
@@ -104,6 +105,16 @@ __kernel void sample(__global const int *scheduled, __global const int *sampled,
     size_t slot = get_global_id(0);
     if (scheduled[slot] > 0)
         accepted[slot] = sampled[slot];
+}
+
+__kernel void advance(__global const int *computed,
+                      __global const int *scheduled, __global const int *draft,
+                      __global const int *sampled, __global int *now)
+{
+    size_t slot = get_global_id(0);
+    if (scheduled[slot] > 0)
+        now[slot] =
+            computed[slot] + scheduled[slot] - draft[slot] + sampled[slot] - 1;
 }
 
 static void stamp_conv(__global uchar *page, __global const struct shape *shape,

@@ -20,7 +20,8 @@ static int32_t last_column(int32_t tokens, int32_t block_size)
 }
 
 /* Columns that the longest request of the trace needs. */
-static uint64_t table_columns(const struct trace *trace, uint32_t block_size)
+static uint64_t table_columns(const struct trace *trace, uint32_t block_size,
+                              uint32_t ahead)
 {
     int32_t longest = 1;
     for (size_t i = 0; i < trace->row_count; i++) {
@@ -28,15 +29,14 @@ static uint64_t table_columns(const struct trace *trace, uint32_t block_size)
         if (tokens > longest)
             longest = tokens;
     }
-    return (uint64_t)last_column(longest, (int32_t)block_size) + 1 +
-           trace->draft_tokens;
+    return (uint64_t)last_column(longest, (int32_t)block_size) + 1 + ahead;
 }
 
 bool schedule_create(struct schedule *schedule, const struct trace *trace,
-                     uint32_t block_size)
+                     uint32_t block_size, uint32_t ahead)
 {
     memset(schedule, 0, sizeof *schedule);
-    uint64_t columns = table_columns(trace, block_size);
+    uint64_t columns = table_columns(trace, block_size, ahead);
     uint64_t entries = columns * trace->slots;
     if (entries > (1 << 28)) {
         cli_error("a block table of %u slots x %" PRIu64
@@ -47,6 +47,7 @@ bool schedule_create(struct schedule *schedule, const struct trace *trace,
     schedule->trace = trace;
     schedule->block_size = block_size;
     schedule->slots = trace->slots;
+    schedule->ahead = ahead;
     schedule->columns = (uint32_t)columns;
     schedule->block_count = 1;
     size_t slots = trace->slots;
@@ -167,7 +168,7 @@ static bool play_row(struct schedule *schedule, const struct trace_row *row)
     if (!release_below(schedule, row->slot, keep, SCHEDULE_NULL_BLOCK))
         return false;
     int32_t current = last_column(row->computed + row->scheduled, size);
-    int32_t end = current + (int32_t)schedule->trace->draft_tokens + 1;
+    int32_t end = current + (int32_t)schedule->ahead + 1;
     for (; state->end < end; state->end++)
         row_of(schedule, row->slot)[state->end] = take(schedule);
     state->column = current;
@@ -199,10 +200,10 @@ bool schedule_next(struct schedule *schedule)
 }
 
 uint32_t schedule_peak(const struct trace *trace, uint32_t block_size,
-                       size_t steps)
+                       uint32_t ahead, size_t steps)
 {
     struct schedule schedule;
-    if (!schedule_create(&schedule, trace, block_size))
+    if (!schedule_create(&schedule, trace, block_size, ahead))
         return 0;
     size_t played = 0;
     while (played < steps && schedule_next(&schedule))

@@ -24,6 +24,7 @@ struct schedule_slot {
 struct schedule {
     const struct trace *trace;
     uint32_t block_size, slots, columns;
+    uint32_t ahead; /* columns after the running one that have blocks */
     size_t next_step;
     uint32_t request_count;
     struct schedule_slot *slot;
@@ -34,10 +35,11 @@ struct schedule {
     int32_t block_count; /* ids in use so far, the null block included */
 };
 
-/* Starts before the trace's first step. False after printing a refusal (a
+/* Starts before the trace's first step. `ahead`: the drafts of a step at most
+ * when each has a block of its own, else 0. False after printing a refusal (a
  * table that would be too large, out of memory). */
 bool schedule_create(struct schedule *schedule, const struct trace *trace,
-                     uint32_t block_size);
+                     uint32_t block_size, uint32_t ahead);
 void schedule_destroy(struct schedule *schedule);
 
 /* Goes to the next step: gives blocks back, takes new ones, fills the arrays.
@@ -51,6 +53,6 @@ int32_t schedule_block(const struct schedule *schedule, uint32_t slot,
 /* The blocks that the first `steps` steps need at their peak, the null block
  * included; 0 after printing an error. */
 uint32_t schedule_peak(const struct trace *trace, uint32_t block_size,
-                       size_t steps);
+                       uint32_t ahead, size_t steps);
 
 #endif

@@ -1,9 +1,8 @@
 /* Proof that a replay's copies are right: meaning, bytes, everything else. */
 
-#include "verify.h"
+#include "verify_parts.h"
 
 #include "hash.h"
-#include "verify_bytes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,21 +11,6 @@
 
 /* Neither an accepted count nor a column of a replay. */
 #define POISON INT32_C(-77777777)
-
-/* Arrays that the checks write themselves, int32 [slots] each. */
-enum extra { EXTRA_ACTIVE, EXTRA_TOKENS, EXTRA_COLUMN, EXTRA_COUNT, EXTRAS };
-
-struct verify {
-    struct replay *replay;
-    struct verify_bytes bytes;
-    cl_mem extra[EXTRAS];
-    int32_t *extra_values[EXTRAS];
-    cl_mem bad; /* uint32 [layers][slots][2] */
-    uint32_t *bad_values;
-    int32_t *read_back; /* [slots] */
-    struct clmove_ssm_fault *faults;
-    uint64_t checks;
-};
 
 static bool create_arrays(struct verify *verify)
 {
@@ -42,8 +26,9 @@ static bool create_arrays(struct verify *verify)
     }
     verify->bad = session_buffer(session, bad * sizeof(uint32_t), "checks");
     verify->bad_values = calloc(bad, sizeof *verify->bad_values);
-    verify->read_back = calloc(slots, sizeof(int32_t));
-    verify->faults = calloc(slots, sizeof *verify->faults);
+    size_t room = verify->replay->room;
+    verify->read_back = calloc(room, sizeof(int32_t));
+    verify->faults = calloc(room, sizeof *verify->faults);
     if (fine && verify->bad && verify->bad_values && verify->read_back &&
         verify->faults)
         return true;
@@ -60,11 +45,12 @@ struct verify *verify_create(struct replay *replay, enum verify_compare compare)
     }
     verify->replay = replay;
     enum verify_way way = VERIFY_WAY_DEVICE;
-    if (compare == VERIFY_BLOCKS)
+    /* Checkpoints are compared with what the host kept of them. */
+    if (compare == VERIFY_BLOCKS || replay->mode == REPLAY_CHECKPOINT)
         way = VERIFY_WAY_BLOCKS;
-    else if (compare == VERIFY_WHOLE ||
-             (compare == VERIFY_AUTO &&
-              replay->pool.shape.total_size <= VERIFY_WHOLE_MAX))
+    if (compare == VERIFY_WHOLE ||
+        (compare == VERIFY_AUTO &&
+         replay->pool.shape.total_size <= VERIFY_WHOLE_MAX))
         way = VERIFY_WAY_WHOLE;
     if (!verify_bytes_create(&verify->bytes, replay, way) ||
         !create_arrays(verify))
@@ -86,6 +72,8 @@ void verify_destroy(struct verify **place)
     free(verify->bad_values);
     free(verify->read_back);
     free(verify->faults);
+    free(verify->kept);
+    free(verify->page);
     free(verify);
     *place = NULL;
 }
@@ -100,9 +88,8 @@ const char *verify_failure(const struct verify *verify)
     return verify->bytes.failure[0] ? verify->bytes.failure : NULL;
 }
 
-/* "step 12, post-process" */
-static const char *place_name(const struct verify *verify, const char *what,
-                              char *text, size_t size)
+const char *verify_place(const struct verify *verify, const char *what,
+                         char *text, size_t size)
 {
     const struct schedule *schedule = &verify->replay->schedule;
     snprintf(text, size, "step %" PRIu64 ", %s",
@@ -115,7 +102,7 @@ static const char *call_name(enum oracle_call call)
     return call == ORACLE_PRE ? "pre-process" : "post-process";
 }
 
-static bool write_extra(struct verify *verify)
+bool verify_write_extra(struct verify *verify)
 {
     size_t size = verify->replay->schedule.slots * sizeof(int32_t);
     for (int i = 0; i < EXTRAS; i++) {
@@ -144,6 +131,18 @@ static struct kernels_slots slots_of(const struct verify *verify, bool extra)
     return slots;
 }
 
+bool verify_stamp(struct verify *verify)
+{
+    const struct replay *replay = verify->replay;
+    struct kernels_slots slots = slots_of(verify, true);
+    return verify_write_extra(verify) &&
+           kernels_stamp(&replay->kernels, &replay->pool, &slots) &&
+           verify_bytes_accept(&verify->bytes,
+                               verify->extra_values[EXTRA_ACTIVE],
+                               verify->extra_values[EXTRA_COLUMN],
+                               verify->extra_values[EXTRA_COUNT]);
+}
+
 bool verify_admitted(struct verify *verify)
 {
     const struct replay *replay = verify->replay;
@@ -160,13 +159,7 @@ bool verify_admitted(struct verify *verify)
     }
     if (!any)
         return true;
-    struct kernels_slots slots = slots_of(verify, true);
-    return write_extra(verify) &&
-           kernels_stamp(&replay->kernels, &replay->pool, &slots) &&
-           verify_bytes_accept(&verify->bytes,
-                               verify->extra_values[EXTRA_ACTIVE],
-                               verify->extra_values[EXTRA_COLUMN],
-                               verify->extra_values[EXTRA_COUNT]);
+    return verify_stamp(verify);
 }
 
 bool verify_before(struct verify *verify, enum oracle_call call)
@@ -174,7 +167,7 @@ bool verify_before(struct verify *verify, enum oracle_call call)
     const struct replay *replay = verify->replay;
     cl_mem results[2] = {replay->accepted[call == ORACLE_PRE ? 1 : 0],
                          replay_running_column(replay)};
-    uint32_t slots = replay->schedule.slots;
+    uint32_t slots = replay->room;
     /* Written rather than filled: Oclgrind takes filled bytes as unset. */
     for (uint32_t i = 0; i < slots; i++)
         verify->read_back[i] = POISON;
@@ -186,11 +179,12 @@ bool verify_before(struct verify *verify, enum oracle_call call)
     return verify_bytes_before(&verify->bytes, call);
 }
 
+/* Slots that no request ever gets are compared, too. */
 static bool compare_array(struct verify *verify, const char *place,
                           const char *name, cl_mem buffer,
                           const int32_t *expected)
 {
-    uint32_t slots = verify->replay->schedule.slots;
+    uint32_t slots = verify->replay->room;
     if (!replay_read(verify->replay, buffer, 0, verify->read_back,
                      slots * sizeof(int32_t)))
         return false;
@@ -208,37 +202,49 @@ static bool compare_array(struct verify *verify, const char *place,
 
 static bool compare_faults(struct verify *verify, const char *place)
 {
-    uint32_t slots = verify->replay->schedule.slots;
-    if (!replay_read(verify->replay, verify->replay->faults, 0, verify->faults,
-                     slots * sizeof *verify->faults))
+    const struct replay *replay = verify->replay;
+    if (!replay_has_steps(replay))
+        return true;
+    uint32_t rows = replay->room;
+    if (!replay_read(replay, replay->faults, 0, verify->faults,
+                     rows * sizeof *verify->faults))
         return false;
     verify->checks++;
-    for (uint32_t i = 0; i < slots; i++) {
+    for (uint32_t i = 0; i < rows; i++) {
         const struct clmove_ssm_fault *fault = &verify->faults[i];
         if (fault->kind == CLMOVE_SSM_FAULT_NONE)
             continue;
+        int32_t slot = (int32_t)i;
+        if (replay->mode == REPLAY_V2)
+            slot = replay->rows_of.slot_of[i];
         snprintf(verify->bytes.failure, VERIFY_FAILURE_SIZE,
-                 "%s: slot %u is at fault: kind %d, state %d, column %d, value "
-                 "%d\n",
-                 place, i, fault->kind, fault->state, fault->column,
+                 "%s: row %u (slot %d) is at fault: kind %d, state %d, column "
+                 "%d, value %d\n",
+                 place, i, slot, fault->kind, fault->state, fault->column,
                  fault->value);
         return false;
     }
     return true;
 }
 
-bool verify_after(struct verify *verify, enum oracle_call call)
+bool verify_compare_results(struct verify *verify, const char *place,
+                            enum oracle_call call)
 {
     const struct replay *replay = verify->replay;
     const struct oracle *oracle = &replay->oracle;
-    char place[64];
-    place_name(verify, call_name(call), place, sizeof place);
     return compare_faults(verify, place) &&
            compare_array(verify, place, "accepted",
                          replay->accepted[call == ORACLE_PRE ? 1 : 0],
                          oracle->accepted_next) &&
            compare_array(verify, place, "the running column",
-                         replay_running_column(replay), oracle->column_next) &&
+                         replay_running_column(replay), oracle->column_next);
+}
+
+bool verify_after(struct verify *verify, enum oracle_call call)
+{
+    char place[64];
+    verify_place(verify, call_name(call), place, sizeof place);
+    return verify_compare_results(verify, place, call) &&
            verify_bytes_after(&verify->bytes, place);
 }
 
@@ -263,7 +269,7 @@ static bool fail_check(struct verify *verify, const char *place, uint32_t layer,
 
 /* Runs the check kernel; `active` and `tokens` are the host's copies of the
  * arrays that it reads. */
-static bool check_meaning(struct verify *verify, const char *what, bool extra,
+bool verify_check_meaning(struct verify *verify, const char *what, bool extra,
                           const int32_t *active, const int32_t *tokens)
 {
     const struct replay *replay = verify->replay;
@@ -280,7 +286,7 @@ static bool check_meaning(struct verify *verify, const char *what, bool extra,
                      count * sizeof(uint32_t)))
         return false;
     char place[64];
-    place_name(verify, what, place, sizeof place);
+    verify_place(verify, what, place, sizeof place);
     uint32_t states = pool_states_per_layer(shape);
     for (size_t i = 0; i < shape->layers * slots; i++) {
         size_t slot = i % slots;
@@ -300,15 +306,21 @@ bool verify_forward(struct verify *verify)
 {
     const struct replay *replay = verify->replay;
     const struct schedule *schedule = &replay->schedule;
-    if (!check_meaning(verify, "the state that the model reads", false,
-                       schedule->scheduled, schedule->computed))
+    if (!verify_check_meaning(verify, "the state that the model reads", false,
+                              schedule->scheduled, schedule->computed))
         return false;
-    struct kernels_slots slots = slots_of(verify, false);
-    slots.tokens = replay->arrays[REPLAY_AFTER];
-    slots.count = replay->arrays[REPLAY_DRAFT];
-    return kernels_stamp(&replay->kernels, &replay->pool, &slots) &&
-           verify_bytes_accept(&verify->bytes, schedule->scheduled,
-                               replay->oracle.column, schedule->draft);
+    /* Without windows the model cannot step back: it leaves one state, as if
+     * all drafts were accepted. */
+    bool windows = replay->mode != REPLAY_CHECKPOINT;
+    for (uint32_t i = 0; i < schedule->slots; i++) {
+        int32_t drafts = windows ? schedule->draft[i] : 0;
+        verify->extra_values[EXTRA_ACTIVE][i] = schedule->scheduled[i];
+        verify->extra_values[EXTRA_TOKENS][i] =
+            schedule->computed[i] + schedule->scheduled[i] - drafts;
+        verify->extra_values[EXTRA_COLUMN][i] = replay->oracle.column[i];
+        verify->extra_values[EXTRA_COUNT][i] = drafts;
+    }
+    return verify_stamp(verify);
 }
 
 bool verify_saved(struct verify *verify)
@@ -328,10 +340,10 @@ bool verify_saved(struct verify *verify)
     }
     if (!any)
         return true;
-    return write_extra(verify) &&
-           check_meaning(verify, "the state saved at a boundary", true,
-                         verify->extra_values[EXTRA_ACTIVE],
-                         verify->extra_values[EXTRA_TOKENS]);
+    return verify_write_extra(verify) &&
+           verify_check_meaning(verify, "the state saved at a boundary", true,
+                                verify->extra_values[EXTRA_ACTIVE],
+                                verify->extra_values[EXTRA_TOKENS]);
 }
 
 /* Hashes one layer of a slot: `conv` and `temporal` are pages. */
@@ -393,10 +405,11 @@ static bool check_last(struct verify *verify)
         verify->extra_values[EXTRA_COUNT][i] =
             verify->replay->oracle.accepted[i];
     }
-    return write_extra(verify) &&
-           check_meaning(verify, "the state that the next step would read",
-                         true, verify->extra_values[EXTRA_ACTIVE],
-                         verify->extra_values[EXTRA_TOKENS]);
+    return verify_write_extra(verify) &&
+           verify_check_meaning(verify,
+                                "the state that the next step would read", true,
+                                verify->extra_values[EXTRA_ACTIVE],
+                                verify->extra_values[EXTRA_TOKENS]);
 }
 
 bool verify_finish(struct verify *verify, uint64_t *hash)

@@ -36,6 +36,13 @@ bool verify_after(struct verify *verify, enum oracle_call call);
 /* The forward pass, after pre-process: check, then stamp. */
 bool verify_forward(struct verify *verify);
 
+/* With REPLAY_CHECKPOINT, before replay_save, after replay_restore, and after
+ * replay_save_boundaries. The last two play the model, which computes again.
+ * oracle_decide(ORACLE_POST) comes before verify_restored. */
+bool verify_saving(struct verify *verify);
+bool verify_restored(struct verify *verify);
+bool verify_redone(struct verify *verify);
+
 /* After post-process: what was saved means what it should. */
 bool verify_saved(struct verify *verify);
 

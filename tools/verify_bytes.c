@@ -19,8 +19,7 @@ static uint64_t pages_size(const struct verify_bytes *bytes)
     return bytes->page_count * shape_of(bytes)->page_size;
 }
 
-/* At least `size` bytes; the content is lost. */
-static bool make_room(unsigned char **memory, size_t *room, uint64_t size)
+bool verify_bytes_room(unsigned char **memory, size_t *room, uint64_t size)
 {
     if (size <= *room && *memory)
         return true;
@@ -73,7 +72,7 @@ static bool create_whole(struct verify_bytes *bytes)
 {
     const struct pool_shape *shape = shape_of(bytes);
     bytes->page_count = shape->block_count;
-    if (!make_room(&bytes->pages, &bytes->page_room, shape->total_size))
+    if (!verify_bytes_room(&bytes->pages, &bytes->page_room, shape->total_size))
         return false;
     for (uint32_t i = 0; i < shape->block_count; i++)
         bytes->block_of[i] = bytes->page_of[i] = (int32_t)i;
@@ -195,17 +194,22 @@ static void touch(struct verify_bytes *bytes, int32_t block)
     bytes->page_of[block] = (int32_t)bytes->page_count++;
 }
 
+static void forget_touched(struct verify_bytes *bytes)
+{
+    memset(bytes->written, 0, shape_of(bytes)->block_count);
+    if (bytes->whole)
+        return;
+    for (uint32_t i = 1; i < bytes->page_count; i++)
+        bytes->page_of[bytes->block_of[i]] = -1;
+    bytes->page_count = 1;
+    bytes->block_of[0] = -1;
+}
+
 /* Finds the blocks that this call's copies read and write, gives them pages. */
 static void touch_blocks(struct verify_bytes *bytes)
 {
     const struct schedule *schedule = &bytes->replay->schedule;
-    memset(bytes->written, 0, shape_of(bytes)->block_count);
-    if (!bytes->whole) {
-        for (uint32_t i = 1; i < bytes->page_count; i++)
-            bytes->page_of[bytes->block_of[i]] = -1;
-        bytes->page_count = 1;
-        bytes->block_of[0] = -1;
-    }
+    forget_touched(bytes);
     for (uint32_t slot = 0; slot < schedule->slots; slot++) {
         const struct ref_decision *decision =
             &bytes->replay->oracle.decisions[slot];
@@ -250,7 +254,8 @@ bool verify_bytes_before(struct verify_bytes *bytes, enum oracle_call call)
     map_table(bytes);
     uint64_t size = pages_size(bytes);
     if (!bytes->whole) {
-        if (!make_room(&bytes->pages, &bytes->page_room, size * shape->layers))
+        if (!verify_bytes_room(&bytes->pages, &bytes->page_room,
+                               size * shape->layers))
             return false;
         for (uint32_t layer = 0; layer < shape->layers; layer++) {
             if (!read_touched(bytes, layer, bytes->pages + layer * size))
@@ -293,9 +298,10 @@ static const char *part_name(const struct verify_bytes *bytes, size_t offset)
     return "padding";
 }
 
-static bool fail_page(struct verify_bytes *bytes, const char *call_name,
-                      uint32_t layer, int32_t block,
-                      const unsigned char *expected, const unsigned char *found)
+bool verify_bytes_fail_page(struct verify_bytes *bytes, const char *call_name,
+                            uint32_t layer, int32_t block,
+                            const unsigned char *expected,
+                            const unsigned char *found)
 {
     const struct pool_shape *shape = shape_of(bytes);
     size_t size = (size_t)shape->page_size;
@@ -321,8 +327,9 @@ static bool compare_layer(struct verify_bytes *bytes, const char *call_name,
             continue;
         bytes->checks++;
         if (memcmp(expected + i * size, found + i * size, size) != 0)
-            return fail_page(bytes, call_name, layer, bytes->block_of[i],
-                             expected + i * size, found + i * size);
+            return verify_bytes_fail_page(
+                bytes, call_name, layer, bytes->block_of[i],
+                expected + i * size, found + i * size);
     }
     return true;
 }
@@ -356,7 +363,8 @@ static bool compare_touched(struct verify_bytes *bytes, const char *call_name)
     const struct pool_shape *shape = shape_of(bytes);
     if (bytes->page_count <= 1)
         return true;
-    if (!make_room(&bytes->found, &bytes->found_room, pages_size(bytes)))
+    if (!verify_bytes_room(&bytes->found, &bytes->found_room,
+                           pages_size(bytes)))
         return false;
     for (uint32_t layer = 0; layer < shape->layers; layer++) {
         if (!read_touched(bytes, layer, bytes->found) ||
@@ -436,6 +444,12 @@ bool verify_bytes_after(struct verify_bytes *bytes, const char *call_name)
     return (bytes->on_device ? compare_on_device(bytes, call_name)
                              : compare_touched(bytes, call_name)) &&
            compare_sums(bytes, call_name, list_owned(bytes));
+}
+
+bool verify_bytes_unchanged(struct verify_bytes *bytes, const char *place)
+{
+    forget_touched(bytes);
+    return verify_bytes_after(bytes, place);
 }
 
 bool verify_bytes_accept(struct verify_bytes *bytes, const int32_t *active,

@@ -49,6 +49,18 @@ bool verify_bytes_before(struct verify_bytes *bytes, enum oracle_call call);
 /* After it: compares. */
 bool verify_bytes_after(struct verify_bytes *bytes, const char *call_name);
 
+/* Where there was no call: compares, and no block may have changed. */
+bool verify_bytes_unchanged(struct verify_bytes *bytes, const char *place);
+
+/* Describes the first difference of two pages in bytes->failure; false. */
+bool verify_bytes_fail_page(struct verify_bytes *bytes, const char *place,
+                            uint32_t layer, int32_t block,
+                            const unsigned char *expected,
+                            const unsigned char *found);
+
+/* At least `size` bytes; the content is lost. False after printing. */
+bool verify_bytes_room(unsigned char **memory, size_t *room, uint64_t size);
+
 /* Blocks that the caller wrote itself: columns `column[slot]` .. + count[slot]
  * of slots with active[slot] > 0. */
 bool verify_bytes_accept(struct verify_bytes *bytes, const int32_t *active,
