@@ -47,7 +47,7 @@ void engine_release(struct clmove_engine *engine)
 
 /* The banks of the largest program that the device takes: a bank is a pointer,
  * and the other arguments need less than 384 bytes; it lies in local memory as
- * well, beside 18 bytes for each request of a slice and some counters. */
+ * well, beside 20 bytes for each request of a slice and some counters. */
 static size_t bank_choice_limit(const struct clmove_engine *engine)
 {
     const struct clmove_device_info *device = &engine->device;
@@ -56,7 +56,7 @@ static size_t bank_choice_limit(const struct clmove_engine *engine)
         const uint64_t pointers =
             (program_bank_counts[choice] + 1) * sizeof(cl_ulong);
         if (pointers + 384 <= device->max_parameter_size &&
-            pointers + (uint64_t)engine->variant.slice_rows * 18 + 256 <=
+            pointers + (uint64_t)engine->variant.slice_rows * 20 + 256 <=
                 device->local_size)
             break;
     }
@@ -182,7 +182,7 @@ static clmove_status build_parts(const struct clmove_engine_params *params,
 {
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_log *log = &engine->log;
-    static const char *const files[ENGINE_PARTS] = {"move.cl", "ssm.cl"};
+    static const char *const files[ENGINE_PARTS] = {"move", "ssm"};
     cl_program program = NULL;
     uint32_t banks = 0;
     CHECK((params->parts & ~3u) == 0, CLMOVE_INVALID_ARGUMENT,

@@ -59,8 +59,8 @@ struct job_move {
     bool overlaps; /* in one memory, less than size apart, not equal */
 };
 
-/* Most launches of a move: edges and 16 segments, or edges and 8 pieces. */
-enum { JOB_LAUNCHES = 17 };
+/* Most launches of a move: 16 segments, or edges and 8 pieces. */
+enum { JOB_LAUNCHES = 16 };
 
 /* A move's launches, in order, a family each. Banks are PLACE_*. Edges lie in
  * scratch from byte 0 on. */

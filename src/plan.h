@@ -65,7 +65,7 @@ struct plan_launch {
  * Memory: planning takes 132 bytes for every row that does something; then, for
  * every move, 24 bytes (up to 4 KiB) or 112, and 16 for each of its jobs
  * (jobs.tile bytes, or a span), in each launch that it is part of: one, or two
- * when it is endangered (four when sliced), and up to 17 for segments. Lists
+ * when it is endangered (four when sliced), and up to 16 for segments. Lists
  * may be twice as long as what they hold. */
 struct plan {
     struct clmove_batch_info info;

@@ -49,7 +49,7 @@ out:
 }
 
 clmove_status source_load(const struct clmove_log *log, const char *directory,
-                          const char *name, char **text)
+                          const char *part, char **text)
 {
     clmove_status status = CLMOVE_SUCCESS;
     size_t used = 0;
@@ -57,7 +57,7 @@ clmove_status source_load(const struct clmove_log *log, const char *directory,
     for (size_t i = 0; i < clmove_kernel_file_count; i++) {
         const struct clmove_embedded *file = &clmove_kernel_files[i];
         if (strcmp(file->name, "common.cl") != 0 &&
-            strcmp(file->name, name) != 0)
+            strncmp(file->name, part, strlen(part)) != 0)
             continue;
         char line[300];
         const int size =

@@ -17,9 +17,10 @@ struct clmove_embedded {
 extern const struct clmove_embedded clmove_kernel_files[];
 extern const size_t clmove_kernel_file_count;
 
-/* The files common.cl and `name`, each behind a #line of its own.
+/* common.cl and the files whose names begin with `part`, each behind a #line of
+ * its own.
  * `directory` NULL: the built-in text. *text is freed by the caller. */
 clmove_status source_load(const struct clmove_log *log, const char *directory,
-                          const char *name, char **text);
+                          const char *part, char **text);
 
 #endif

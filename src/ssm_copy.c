@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Mirror of struct ssm_listed in cl/ssm.cl. */
+/* Mirror of struct ssm_listed in cl/ssm_copy.cl. */
 struct device_listed {
     cl_ulong first_work;
     cl_uint first_tile, tile_count;
@@ -19,7 +19,7 @@ struct device_listed {
     cl_uint bias;
 };
 
-_Static_assert(sizeof(struct device_listed) == 32, "as in cl/ssm.cl");
+_Static_assert(sizeof(struct device_listed) == 32, "as in cl/ssm_copy.cl");
 
 /* What one kernel of a call is made of. */
 struct listing {

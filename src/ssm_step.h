@@ -26,7 +26,7 @@ enum step_array {
     ARRAY_COUNT
 };
 
-/* Mirror of struct ssm_group in cl/ssm.cl. */
+/* Mirror of struct ssm_group in cl/ssm_decide.cl. */
 struct device_group {
     cl_ulong table;
     cl_uint bank, columns, row_stride, conv_width, conv_blocks, temporal_blocks,
@@ -34,10 +34,10 @@ struct device_group {
     cl_int null_block;
 };
 
-_Static_assert(sizeof(struct device_group) == 40, "as in cl/ssm.cl");
-_Static_assert(sizeof(struct clmove_ssm_fault) == 16, "as in cl/ssm.cl");
+_Static_assert(sizeof(struct device_group) == 40, "as in cl/ssm_decide.cl");
+_Static_assert(sizeof(struct clmove_ssm_fault) == 16, "as in cl/ssm_decide.cl");
 
-/* The mode of a launch, a mask, as in cl/ssm.cl. */
+/* The mode of a launch, a mask, as in cl/ssm_decide.cl. */
 enum {
     MODE_PRE = 1,
     MODE_WRITES_RESULTS = 2,

@@ -6,7 +6,7 @@
 #include "bind.h"
 #include "ssm.h"
 
-/* Mirror of struct ssm_state in cl/ssm.cl, which explains it. */
+/* Mirror of struct ssm_state in cl/ssm_copy.cl, which explains it. */
 struct device_state {
     cl_ulong src_base, dst_base, src_block_stride, dst_block_stride;
     cl_ulong src_extent, dst_extent, part;
@@ -15,9 +15,9 @@ struct device_state {
     cl_uint block_count, unused;
 };
 
-_Static_assert(sizeof(struct device_state) == 96, "as in cl/ssm.cl");
+_Static_assert(sizeof(struct device_state) == 96, "as in cl/ssm_copy.cl");
 
-/* Kinds of copies beside those of states, as in cl/ssm.cl. */
+/* Kinds of copies beside those of states, as in cl/ssm_copy.cl. */
 enum { KIND_SD_TO_DS = 4, KIND_DS_TO_SD = 5 };
 
 /* The distinct buffers of one launch. */

@@ -95,11 +95,11 @@ struct variant variant_choose(const struct clmove_device_info *info,
         (uint32_t)min_u64(variant.copy_group_size, largest_group);
     variant.move_group_size =
         (uint32_t)min_u64(variant.move_group_size, largest_group);
-    /* A request's decision takes 18 bytes of local memory, the pointers to 64
+    /* A request's decision takes 20 bytes of local memory, the pointers to 64
      * buffers half a KiB; a third of it leaves room for more groups on one
      * unit. */
     while (variant.slice_rows < 1024 &&
-           (uint64_t)variant.slice_rows * 2 * 18 * 3 + 512 <= info->local_size)
+           (uint64_t)variant.slice_rows * 2 * 20 * 3 + 512 <= info->local_size)
         variant.slice_rows *= 2;
     while (variant.batch_slice < 256 &&
            (uint64_t)variant.batch_slice * 2 * 16 * 4 <= info->local_size)

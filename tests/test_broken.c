@@ -29,7 +29,8 @@ struct broken {
 static const struct broken walked_downwards = {
     "tokens walked downwards",
     1,
-    {{"ssm.cl", "for (uint first = 0; first < tokens; first += CLMOVE_HELD)",
+    {{"ssm_copy.cl",
+      "for (uint first = 0; first < tokens; first += CLMOVE_HELD)",
       "for (uint first = (tokens - 1) / CLMOVE_HELD * CLMOVE_HELD; "
       "first < tokens; first -= CLMOVE_HELD)",
       1}},
@@ -38,23 +39,23 @@ static const struct broken walked_downwards = {
 static const struct broken tail_overwritten = {
     "tail tokens overwritten",
     1,
-    {{"ssm.cl", "min(state->src_width - bias, state->dst_width)",
+    {{"ssm_copy.cl", "min(state->src_width - bias, state->dst_width)",
       "state->dst_width", 1}},
 };
 
 static const struct broken stride_as_size = {
     "stride used as size",
     1,
-    {{"ssm.cl", "min(state->part, state->src_extent - begin)",
+    {{"ssm_copy.cl", "min(state->part, state->src_extent - begin)",
       "min(state->part, state->src_block_stride - begin)", 1}},
 };
 
 static const struct broken not_widened = {
     "block id not widened",
     2,
-    {{"ssm.cl", "(ulong)source * state->src_block_stride",
+    {{"ssm_copy.cl", "(ulong)source * state->src_block_stride",
       "(ulong)((uint)source * (uint)state->src_block_stride)", 1},
-     {"ssm.cl", "(ulong)destination * state->dst_block_stride",
+     {"ssm_copy.cl", "(ulong)destination * state->dst_block_stride",
       "(ulong)((uint)destination * (uint)state->dst_block_stride)", 1}},
 };
 
@@ -63,11 +64,11 @@ static const struct broken probes[] = {
     {"none", 0, {{NULL, NULL, NULL, 0}}},
     {"barrier removed",
      1,
-     {{"ssm.cl", "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);", "",
-       1}}},
+     {{"ssm_copy.cl", "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+       "", 1}}},
     {"local fence only",
      1,
-     {{"ssm.cl", "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE",
+     {{"ssm_copy.cl", "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE",
        "CLK_LOCAL_MEM_FENCE", 1}}},
     {"accepted read from the array being written",
      1,

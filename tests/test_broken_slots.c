@@ -53,7 +53,7 @@ static void expect_caught(struct scene *scene, struct test_device *device,
 static void test_slot_used_as_row(void **state)
 {
     static const struct text_edit edit = {
-        "ssm.cl",
+        "ssm_decide.cl",
         "(int)((step->mode & MODE_TABLES_BY_SLOT) != 0 ? slot : row);",
         "(int)slot;", 1};
     struct test_device *device = *state;
@@ -73,7 +73,7 @@ static void test_slot_used_as_row(void **state)
 static void test_row_used_as_slot(void **state)
 {
     static const struct text_edit edits[] = {
-        {"ssm.cl", "return decide(step, row, *slot, copy, fault);",
+        {"ssm_decide.cl", "return decide(step, row, *slot, copy, fault);",
          "return decide(step, row, row, copy, fault);", 1}};
     struct test_device *device = *state;
     struct clmove_engine *engine = broken_engine(device, edits, 1);
@@ -89,7 +89,7 @@ static void test_row_used_as_slot(void **state)
 static void test_duplicates_unchecked(void **state)
 {
     static const struct text_edit edit = {
-        "ssm.cl", "if (has_bit(slots->twice, *slot - slots->first)) {",
+        "ssm_decide.cl", "if (has_bit(slots->twice, *slot - slots->first)) {",
         "if (0) {", 1};
     struct test_device *device = *state;
     struct clmove_engine *engine = broken_engine(device, &edit, 1);
@@ -108,7 +108,7 @@ static void test_duplicates_unchecked(void **state)
 static void test_temporal_not_skipped(void **state)
 {
     static const struct text_edit edit = {
-        "ssm.cl", "(step->mode & MODE_SKIPS_TEMPORAL) != 0", "0", 1};
+        "ssm_decide.cl", "(step->mode & MODE_SKIPS_TEMPORAL) != 0", "0", 1};
     struct test_device *device = *state;
     struct clmove_engine *engine = broken_engine(device, &edit, 1);
 
@@ -135,7 +135,8 @@ static void test_temporal_not_skipped(void **state)
 static void test_reset_not_kept(void **state)
 {
     static const struct text_edit edit = {
-        "ssm.cl", "(step->mode & MODE_KEEPS_ACCEPTED) != 0 ? 0 : ROW_RESETS",
+        "ssm_decide.cl",
+        "(step->mode & MODE_KEEPS_ACCEPTED) != 0 ? 0 : ROW_RESETS",
         "ROW_RESETS", 1};
     struct test_device *device = *state;
     struct clmove_engine *engine = broken_engine(device, &edit, 1);

@@ -65,7 +65,7 @@ static void test_slots(void **state)
 static void test_slices(void **state)
 {
     static const struct text_edit edit = {
-        "ssm.cl", "#define SLOT_WINDOW (CLMOVE_SLICE_ROWS * 8)",
+        "ssm_decide.cl", "#define SLOT_WINDOW (CLMOVE_SLICE_ROWS * 8)",
         "#undef CLMOVE_SLICE_ROWS\n#define CLMOVE_SLICE_ROWS 32\n"
         "#define SLOT_WINDOW (CLMOVE_SLICE_ROWS * 8)",
         1};

@@ -1,4 +1,4 @@
-/* clmove check: random copies and moves against a plain reference. */
+/* clmove check: random copies, moves, batches against a plain reference. */
 
 #include "commands.h"
 #include "fuzz_moves.h"

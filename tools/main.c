@@ -13,7 +13,7 @@ static const struct {
 } commands[] = {
     {"devices", "list OpenCL devices, and which one would be used",
      cmd_devices},
-    {"check", "compare random copies and moves with a plain reference",
+    {"check", "compare random copies and moves, single and in batches",
      cmd_check},
     {"batch", "move bytes of a file as a list says", cmd_batch},
     {"bench", "time moves and batches against what OpenCL has", cmd_bench},

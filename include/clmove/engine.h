@@ -29,8 +29,8 @@ struct clmove_engine_params {
     cl_device_id device; ///< required; one of the context's, sub-devices too
     struct clmove_log log;
     uint32_t parts; ///< enum clmove_part; 0: all
-    /// A folder with common.cl, move.cl and ssm.cl that replace the built-in
-    /// text. NULL:
+    /// A folder with all the files of cl/, which replace the built-in text.
+    /// NULL:
     /// the environment's CLMOVE_KERNEL_DIR, and if that is not set either, the
     /// text that is part of the library.
     const char *kernel_directory;

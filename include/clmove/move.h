@@ -72,7 +72,7 @@ CLMOVE_API clmove_status clmove_move_scratch_size(
 ///
 /// `options` may be NULL. Returns when queued; `event` may be NULL, else the
 /// caller releases it. Commands of one call are chained by events, so that a
-/// failed wait list stops all of them. One to eighteen commands.
+/// failed wait list stops all of them. One to sixteen commands.
 ///
 /// Returns CLMOVE_INVALID_ARGUMENT (NULL, both or neither of buffer and pointer
 /// set, an unknown variant, one that cannot do the move, a buffer of another

@@ -248,7 +248,7 @@ CLMOVE_API void clmove_ssm_step_destroy(struct clmove_ssm_step **step);
 ///     max(accepted_in - 1, 0)), and accepted_out = 1
 ///     column_out = cur
 ///
-/// (accepted_out stays as it is with CLMOVE_SSM_KEEP_ACCEPTED.) A row with
+/// (With CLMOVE_SSM_KEEP_ACCEPTED: accepted_out = accepted_in.) A row with
 /// scheduled < 1 is left alone. The copy (source column, destination
 /// column, bias): a conv window moves from block table[source] to
 /// table[destination], token t receiving token t + bias; its last `bias` tokens
@@ -349,10 +349,9 @@ struct clmove_ssm_copy {
 /// packed checkpoint (clmove_ssm_layout_pack). Copies go the other way alike.
 ///
 /// Within the call a block that is written is neither written nor read by
-/// another entry; an entry may shift a window within its own block. Blocks of
-/// groups that share a pool are compared by their ids, so such groups must
-/// place block b alike. The list is copied: it may be reused when the call
-/// returns. count 0 is fine. The null block cannot be named.
+/// another entry; an entry may shift a window within its own block. The list is
+/// copied: it may be reused when the call returns. count 0 is fine. The null
+/// block cannot be named.
 ///
 /// Returns CLMOVE_INVALID_ARGUMENT (layouts of two engines, or that do not
 /// match), CLMOVE_OUT_OF_RANGE (a group or block that is not there),
@@ -394,7 +393,8 @@ CLMOVE_API clmove_status clmove_ssm_layout_pack(
 /// Creates a batch that moves whole blocks of a group at once: block from[i] to
 /// block to[i] for all states, as if every source were read before any
 /// destination is written. Permutes slots, swaps, rotates. Gaps stay as they
-/// are. `scratch_limit` as in clmove_batch_params.
+/// are. `scratch_limit` as in clmove_batch_params; slices need states of one
+/// size, so a group of several sizes is refused where its blocks exceed it.
 ///
 /// Returns CLMOVE_OUT_OF_RANGE (a group or block that is not there), and as
 /// clmove_batch_create; an index in its sentences is i * states of the group +

@@ -1,0 +1,444 @@
+/* What becomes of the requests of a batch: decisions, and their results. */
+
+/*
+ * Reads the block tables and the per-request arrays, writes accepted_out,
+ * column_out and faults.
+ *
+ * Why it cannot race: every group makes all decisions, from arrays that the
+ * launch only reads: accepted_out and column_out are other memory than
+ * accepted_in and column_in (the library copies those aside when they are one),
+ * and only the last group writes them, each entry by one item: a slot's by the
+ * item of the one row that names it, or else by the item that walks the slots.
+ * Local memory is rewritten only behind a barrier that follows its last read.
+ *
+ * Macros: CLMOVE_SLICE_ROWS: requests that are decided at once, a multiple of
+ * 32, bounded by local memory.
+ */
+
+#ifndef CLMOVE_SSM_COPY
+#include "ssm_copy.cl"
+#endif
+#ifndef CLMOVE_SSM_DECIDE
+#define CLMOVE_SSM_DECIDE
+
+#ifndef CLMOVE_SLICE_ROWS
+#define CLMOVE_SLICE_ROWS 1024
+#endif
+
+/* Slots whose rows are looked for at once. */
+#define SLOT_WINDOW (CLMOVE_SLICE_ROWS * 8)
+
+/* Mirrors of the structures in src/ssm_step.h. */
+struct ssm_group {
+    ulong table; /* bytes from the bank's start */
+    uint bank, columns, row_stride;
+    uint conv_width;      /* of the widest window; 0: no conv state */
+    uint conv_blocks;     /* of the conv state that has the fewest */
+    uint temporal_blocks; /* likewise; 0: no temporal state */
+    uint has_null_block;
+    int null_block;
+};
+
+enum {
+    MODE_PRE = 1,
+    MODE_WRITES_RESULTS = 2,
+    MODE_POST = 4,
+    MODE_COPY = 8,
+    MODE_TABLES_BY_SLOT = 16,
+    MODE_KEEPS_ACCEPTED = 32,
+    MODE_SKIPS_TEMPORAL = 64
+};
+
+/* What the kernel was given, so that helpers need one parameter. */
+struct ssm_step {
+    BANK_ARRAY *banks;
+    __global const struct ssm_state *states;
+    __global const struct ssm_group *groups;
+    __global const int *slot_of; /* or NULL: slot is row */
+    __global const int *computed;
+    __global const int *scheduled;
+    __global const int *query_starts; /* or NULL: scheduled */
+    __global const int *draft;
+    __global const int *now_computed; /* or NULL: computed and the others */
+    __global const int *accepted_in;
+    __global int *accepted_out;
+    __global const int *column_in;
+    __global int *column_out;
+    __global const int *copy_source;
+    __global const int *copy_destination;
+    __global const int *copy_bias;
+    __global int *faults; /* int [row][4], or NULL */
+    uint rows, slot_count, tokens_per_block, state_count, group_count, mode;
+};
+
+/* One copy: conv window from column `source`, temporal from source + bias.
+ * `row` is the table's. */
+struct ssm_copy {
+    int row, source, destination, bias;
+};
+
+struct ssm_fault {
+    int kind, state, column, value;
+};
+
+enum {
+    FAULT_COUNTER = 1,
+    FAULT_COLUMN = 2,
+    FAULT_BLOCK = 3,
+    FAULT_NULL = 4,
+    FAULT_SLOT = 5,
+    FAULT_SLOT_TWICE = 6
+};
+enum {
+    COMPUTED = 0,
+    SCHEDULED = 1,
+    DRAFT = 2,
+    ACCEPTED = 3,
+    NOW = 4,
+    BIAS = 5
+};
+
+/* What becomes of a row, a mask. */
+enum {
+    ROW_COPIES = 1,
+    ROW_RESETS = 2,
+    ROW_FAULT = 4,
+    ROW_COLUMN = 8,
+    ROW_ELSEWHERE = 16 /* its slot is not this row's to write */
+};
+
+static int table_entry(const struct ssm_step *step,
+                       __global const struct ssm_group *group, int row,
+                       long column)
+{
+    __global const uchar *bank = step->banks[group->bank];
+    __global const int *table = (__global const int *)(bank + group->table);
+    return table[(ulong)row * group->row_stride + (ulong)column];
+}
+
+static int in_table(__global const struct ssm_group *group, long column)
+{
+    return column >= 0 && column < (long)group->columns;
+}
+
+/* Checks one entry that a copy needs; what is wrong with it goes to `fault`. */
+static int entry_is_fine(const struct ssm_step *step,
+                         __global const struct ssm_group *group, int row,
+                         long column, uint block_count, struct ssm_fault *fault)
+{
+    fault->column = (int)min(column, (long)INT_MAX);
+    if (!in_table(group, column)) {
+        fault->kind = FAULT_COLUMN;
+        fault->value = (int)group->columns;
+        return 0;
+    }
+    fault->value = table_entry(step, group, row, column);
+    if (group->has_null_block != 0 && fault->value == group->null_block) {
+        fault->kind = FAULT_NULL;
+        return 0;
+    }
+    fault->kind = FAULT_BLOCK;
+    return fault->value >= 0 && (uint)fault->value < block_count;
+}
+
+/* Whether all states of a group can be copied, judged by its narrowest limits:
+ * true is certain, false asks for a closer look. */
+static int group_is_fine(const struct ssm_step *step,
+                         __global const struct ssm_group *group,
+                         const struct ssm_copy *copy)
+{
+    struct ssm_fault ignored;
+    const long moved = (long)copy->source + copy->bias;
+    int fine = 1;
+    if ((uint)copy->bias < group->conv_width)
+        fine = entry_is_fine(step, group, copy->row, copy->source,
+                             group->conv_blocks, &ignored) &&
+               entry_is_fine(step, group, copy->row, copy->destination,
+                             group->conv_blocks, &ignored);
+    if (fine && group->temporal_blocks > 0)
+        fine = entry_is_fine(step, group, copy->row, moved,
+                             group->temporal_blocks, &ignored) &&
+               entry_is_fine(step, group, copy->row, copy->destination,
+                             group->temporal_blocks, &ignored);
+    return fine;
+}
+
+/* Whether one state can be copied. */
+static int state_is_fine(const struct ssm_step *step, uint index,
+                         const struct ssm_copy *copy, struct ssm_fault *fault)
+{
+    __global const struct ssm_state *state = &step->states[index];
+    __global const struct ssm_group *group = &step->groups[state->group];
+    long source = copy->source;
+    if (state->kind == TEMPORAL)
+        source += copy->bias;
+    if (state->kind == TEMPORAL ? (step->mode & MODE_SKIPS_TEMPORAL) != 0
+                                : (uint)copy->bias >= state->src_width)
+        return 1;
+    fault->state = (int)index;
+    return entry_is_fine(step, group, copy->row, source, state->block_count,
+                         fault) &&
+           entry_is_fine(step, group, copy->row, copy->destination,
+                         state->block_count, fault);
+}
+
+/* Whether every block that a copy needs is there, for all groups and states.
+ * All or nothing: this comes before the first byte moves, and every group of
+ * the launch comes to the same answer. */
+static int copy_is_fine(const struct ssm_step *step,
+                        const struct ssm_copy *copy, struct ssm_fault *fault)
+{
+    int fine = 1;
+    for (uint i = 0; i < step->group_count && fine; i++)
+        fine = group_is_fine(step, &step->groups[i], copy);
+    if (fine)
+        return 1;
+    for (uint i = 0; i < step->state_count; i++) {
+        if (!state_is_fine(step, i, copy, fault))
+            return 0;
+    }
+    return 1;
+}
+
+static uint counter_fault(struct ssm_fault *fault, int counter, int value)
+{
+    fault->kind = FAULT_COUNTER;
+    fault->state = -1;
+    fault->column = counter;
+    fault->value = value;
+    return ROW_FAULT;
+}
+
+/* Tokens of the step, drafts included. */
+static int scheduled_tokens(const struct ssm_step *step, uint row)
+{
+    if (step->query_starts == 0)
+        return step->scheduled[row];
+    const long difference =
+        (long)step->query_starts[row + 1] - step->query_starts[row];
+    return (int)clamp(difference, (long)INT_MIN, (long)INT_MAX);
+}
+
+/* Pre-process: the step's tokens need column `cur`, the state is in `prev`. */
+static uint decide_pre(const struct ssm_step *step, uint row, uint slot,
+                       struct ssm_copy *copy, struct ssm_fault *fault)
+{
+    const int scheduled = scheduled_tokens(step, row);
+    const int computed = step->computed[slot];
+    const int accepted = step->accepted_in[slot];
+    const int prev = step->column_in[slot];
+    if (scheduled < 0)
+        return counter_fault(fault, SCHEDULED, scheduled);
+    if (scheduled < 1)
+        return 0;
+    if (computed < 0)
+        return counter_fault(fault, COMPUTED, computed);
+    if (accepted < 0)
+        return counter_fault(fault, ACCEPTED, accepted);
+    const uint last = (uint)computed + (uint)scheduled - 1;
+    const uint cur = last / step->tokens_per_block;
+    if (cur > (uint)INT_MAX)
+        return counter_fault(fault, COMPUTED, computed);
+    copy->source = prev;
+    copy->destination = (int)cur;
+    copy->bias = max(accepted - 1, 0);
+    if (prev < 0 || prev == (int)cur)
+        return ROW_COLUMN;
+    return ROW_COLUMN | ROW_COPIES |
+           ((step->mode & MODE_KEEPS_ACCEPTED) != 0 ? 0 : ROW_RESETS);
+}
+
+/* Post-process: `now` tokens are computed; the running block holds the state
+ * after `certain` of them for sure. */
+static uint decide_boundary(const struct ssm_step *step, uint slot,
+                            long certain, long now, struct ssm_copy *copy)
+{
+    const long blocks = now / (long)step->tokens_per_block;
+    const long boundary = blocks * (long)step->tokens_per_block;
+    if (boundary < certain || blocks < 1)
+        return 0;
+    const int column = step->column_in[slot];
+    copy->source = column;
+    copy->destination = (int)min(blocks - 1, (long)INT_MAX);
+    copy->bias = (int)(boundary - certain);
+    if (column != blocks - 1)
+        return ROW_COPIES;
+    return copy->bias == 0 ? ROW_RESETS : ROW_RESETS | ROW_COPIES;
+}
+
+static uint decide_post(const struct ssm_step *step, uint row, uint slot,
+                        struct ssm_copy *copy, struct ssm_fault *fault)
+{
+    const int scheduled = scheduled_tokens(step, row);
+    const int draft = step->draft[row];
+    const int computed = step->computed[slot];
+    const int accepted = step->accepted_in[slot];
+    if (scheduled < 0)
+        return counter_fault(fault, SCHEDULED, scheduled);
+    if (draft < 0)
+        return counter_fault(fault, DRAFT, draft);
+    if (scheduled - draft < 1)
+        return 0;
+    if (computed < 0)
+        return counter_fault(fault, COMPUTED, computed);
+    if (accepted < 0)
+        return counter_fault(fault, ACCEPTED, accepted);
+    if (accepted < 1)
+        return 0;
+    const long certain = (long)computed + (scheduled - draft);
+    return decide_boundary(step, slot, certain, certain + accepted - 1, copy);
+}
+
+/* The same from the tokens computed now. */
+static uint decide_post_now(const struct ssm_step *step, uint slot,
+                            struct ssm_copy *copy, struct ssm_fault *fault)
+{
+    const int now = step->now_computed[slot];
+    const int accepted = step->accepted_in[slot];
+    if (now < 0)
+        return counter_fault(fault, NOW, now);
+    if (accepted < 0)
+        return counter_fault(fault, ACCEPTED, accepted);
+    if (accepted < 1)
+        return 0;
+    return decide_boundary(step, slot, (long)now - accepted + 1, now, copy);
+}
+
+/* Pre-copy: the caller has decided. */
+static uint decide_copy(const struct ssm_step *step, uint slot,
+                        struct ssm_copy *copy, struct ssm_fault *fault)
+{
+    copy->source = step->copy_source[slot];
+    copy->destination = step->copy_destination[slot];
+    copy->bias = step->copy_bias[slot];
+    if (copy->source == -1 || copy->source == copy->destination)
+        return 0;
+    if (copy->bias < 0)
+        return counter_fault(fault, BIAS, copy->bias);
+    return ROW_COPIES;
+}
+
+/* What becomes of a row, its blocks checked. Depends on nothing that the launch
+ * writes, so it may be asked again. */
+static uint decide(const struct ssm_step *step, uint row, uint slot,
+                   struct ssm_copy *copy, struct ssm_fault *fault)
+{
+    uint fate;
+    copy->row = (int)((step->mode & MODE_TABLES_BY_SLOT) != 0 ? slot : row);
+    if ((step->mode & MODE_PRE) != 0)
+        fate = decide_pre(step, row, slot, copy, fault);
+    else if ((step->mode & MODE_COPY) != 0)
+        fate = decide_copy(step, slot, copy, fault);
+    else if (step->now_computed != 0)
+        fate = decide_post_now(step, slot, copy, fault);
+    else
+        fate = decide_post(step, row, slot, copy, fault);
+    if ((fate & ROW_COPIES) != 0 && !copy_is_fine(step, copy, fault))
+        return ROW_FAULT;
+    return fate;
+}
+
+/* Slots that rows name, a bit per slot of a window: by one row, by several. */
+struct slot_bits {
+    __local uint *named;
+    __local uint *twice;
+    uint first; /* slot of the window */
+};
+
+static int has_bit(__local const uint *bits, uint index)
+{
+    return (int)(bits[index / 32] >> (index % 32) & 1u);
+}
+
+/* Notes what slots of the window the rows name, by the whole group. */
+static void note_slots(const struct ssm_step *step,
+                       const struct slot_bits *slots, uint item, uint items)
+{
+    for (uint i = item; i < SLOT_WINDOW / 32; i += items) {
+        slots->named[i] = 0;
+        slots->twice[i] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint row = item; row < step->rows; row += items) {
+        const uint place = (uint)step->slot_of[row] - slots->first;
+        if (place >= SLOT_WINDOW)
+            continue;
+        const uint bit = 1u << (place % 32);
+        if ((atomic_or(&slots->named[place / 32], bit) & bit) != 0)
+            atomic_or(&slots->twice[place / 32], bit);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* What becomes of a row in this window. A row without a slot belongs to the
+ * first window. ROW_ELSEWHERE: nothing, and nothing to write. */
+static uint decide_row(const struct ssm_step *step,
+                       const struct slot_bits *slots, uint row, uint *slot,
+                       struct ssm_copy *copy, struct ssm_fault *fault)
+{
+    *slot = row;
+    if (step->slot_of == 0)
+        return decide(step, row, row, copy, fault);
+    const int named = step->slot_of[row];
+    if (named == -1)
+        return ROW_ELSEWHERE;
+    fault->state = -1;
+    fault->column = -1;
+    fault->value = named;
+    if (named < 0 || (uint)named >= step->slot_count) {
+        fault->kind = FAULT_SLOT;
+        return slots->first == 0 ? ROW_ELSEWHERE | ROW_FAULT : ROW_ELSEWHERE;
+    }
+    *slot = (uint)named;
+    if (*slot - slots->first >= SLOT_WINDOW)
+        return ROW_ELSEWHERE;
+    if (has_bit(slots->twice, *slot - slots->first)) {
+        fault->kind = FAULT_SLOT_TWICE;
+        return ROW_ELSEWHERE | ROW_FAULT;
+    }
+    return decide(step, row, *slot, copy, fault);
+}
+
+/* Results of one row, written by one item of the launch. */
+static void write_results(const struct ssm_step *step, uint row, uint slot,
+                          uint fate, const struct ssm_copy *copy,
+                          const struct ssm_fault *fault)
+{
+    if ((fate & ROW_ELSEWHERE) == 0 && (step->mode & MODE_COPY) == 0)
+        step->accepted_out[slot] =
+            (fate & ROW_RESETS) != 0 ? 1 : step->accepted_in[slot];
+    if ((fate & ROW_ELSEWHERE) == 0 && (step->mode & MODE_PRE) != 0)
+        step->column_out[slot] = (fate & ROW_COLUMN) != 0
+                                     ? copy->destination
+                                     : step->column_in[slot];
+    if ((fate & ROW_FAULT) != 0 && step->faults != 0) {
+        __global int *entry = step->faults + (ulong)row * 4;
+        entry[0] = fault->kind;
+        entry[1] = fault->state;
+        entry[2] = fault->column;
+        entry[3] = fault->value;
+    }
+}
+
+/* Slots of the window that no row has written keep their value. */
+static void keep_other_slots(const struct ssm_step *step,
+                             const struct slot_bits *slots, uint item,
+                             uint items)
+{
+    const int named = step->slot_of != 0;
+    const uint end = named ? min(slots->first + SLOT_WINDOW, step->slot_count)
+                           : step->slot_count;
+    for (uint slot = (named ? slots->first : step->rows) + item; slot < end;
+         slot += items) {
+        const uint place = slot - slots->first;
+        if (named && has_bit(slots->named, place) &&
+            !has_bit(slots->twice, place))
+            continue;
+        if ((step->mode & MODE_COPY) == 0)
+            step->accepted_out[slot] = step->accepted_in[slot];
+        if ((step->mode & MODE_PRE) != 0)
+            step->column_out[slot] = step->column_in[slot];
+    }
+}
+
+#endif
