@@ -21,6 +21,10 @@ static void test_large_offsets(void **state)
         assert_true(big_pool_copies_in(&pool, device->engine, order, 2, 4, 0));
         assert_true(big_pool_copies_in(&pool, device->engine, order, 4, 0, 0));
         assert_true(big_pool_copies_in(&pool, device->engine, order, 3, 1, 0));
+        pool.every_other = 1; /* a stride over 2^31 */
+        assert_true(big_pool_copies_in(&pool, device->engine, order, 2, 4, 0));
+        assert_true(big_pool_copies_in(&pool, device->engine, order, 4, 0, 0));
+        pool.every_other = 0;
     }
     big_pool_close(&pool);
 }

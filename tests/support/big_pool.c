@@ -174,12 +174,12 @@ static struct clmove_ssm_layout *make_layout(struct big_pool *pool,
 {
     struct clmove_ssm_state state = {
         .kind = (uint32_t)shape->kind,
-        .block_count = BIG_BLOCKS,
+        .block_count = pool->every_other ? (BIG_BLOCKS + 1) / 2 : BIG_BLOCKS,
         .width = shape->width,
         .dim = shape->dim,
         .element_size = shape->element_size,
         .memory = big_pool_memory(pool),
-        .block_stride = BIG_STRIDE,
+        .block_stride = pool->every_other ? 2 * BIG_STRIDE : BIG_STRIDE,
         .size = shape->kind == REF_TEMPORAL ? BIG_BLOCK_SIZE : 0,
     };
     struct clmove_ssm_layout_params params = {
@@ -244,7 +244,9 @@ static void call(struct big_pool *pool, struct clmove_engine *engine,
                  int32_t from, int32_t to, int32_t bias)
 {
     struct clmove_ssm_layout *layout = make_layout(pool, engine, shape);
-    const struct clmove_ssm_copy copy = {0, (uint32_t)bias, from, from, to};
+    const int32_t places = pool->every_other ? 2 : 1;
+    const struct clmove_ssm_copy copy = {0, (uint32_t)bias, from / places,
+                                         from / places, to / places};
 
     if (order == BIG_POOL_HOST) {
         assert_int_equal(clmove_enqueue_ssm_copy(layout, layout, &copy, 1,
@@ -253,7 +255,8 @@ static void call(struct big_pool *pool, struct clmove_engine *engine,
                          CLMOVE_SUCCESS);
         assert_int_equal(clFinish(pool->device->queue), CL_SUCCESS);
     } else {
-        call_step(pool, layout, order == BIG_POOL_V2, from, to, bias);
+        call_step(pool, layout, order == BIG_POOL_V2, from / places,
+                  to / places, bias);
     }
     clmove_ssm_layout_destroy(&layout);
 }

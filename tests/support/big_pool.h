@@ -10,6 +10,8 @@ struct big_pool {
     size_t size;
     cl_mem buffer;      /* where the device can allocate that much */
     unsigned char *map; /* else, on a CPU device: untouched pages, as SVM */
+    int every_other; /* the layout has even blocks only, over 2^31 bytes apart
+                      */
 };
 
 /* 1, or 0 when the device has no way to such a pool. */
