@@ -18,10 +18,6 @@ enum {
     VIEW_COUNT
 };
 
-/* Groups of a launch at most: each of them looks at every entry of a small
- * batch, which costs more than idle units do. */
-enum { GROUPS_PER_UNIT = 8 };
-
 struct device_batch {
     struct memory_view views[VIEW_COUNT];
     struct memory_binding bindings[VIEW_COUNT];
@@ -137,9 +133,6 @@ static cl_int enqueue(struct clmove_engine *engine,
                       struct chain *chain, bool wants_event)
 {
     const struct engine_kernel *kernel = NULL;
-    const uint64_t groups =
-        min_u64((uint64_t)engine->device.compute_units * GROUPS_PER_UNIT,
-                engine->variant.grid_max);
     cl_int status = CL_SUCCESS;
     if (params->count == 0)
         return engine_enqueue_nothing(engine, chain, wants_event);
@@ -148,8 +141,9 @@ static cl_int enqueue(struct clmove_engine *engine,
     if (status == CL_SUCCESS)
         status = set_arguments(kernel->kernel, batch, params);
     if (status == CL_SUCCESS)
-        status = chain_kernel(chain, kernel->kernel, (size_t)max_u64(groups, 1),
-                              kernel->group_size, wants_event);
+        status =
+            chain_kernel(chain, kernel->kernel, engine->variant.entry_groups,
+                         kernel->group_size, wants_event);
     return status;
 }
 

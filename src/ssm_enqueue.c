@@ -14,25 +14,19 @@ static unsigned scheduled_needs(const struct clmove_ssm_step *step)
                                           : NEEDS(ARRAY_SCHEDULED));
 }
 
-static unsigned pre_needs(const struct clmove_ssm_step *step)
+static unsigned call_needs(const struct clmove_ssm_step *step, cl_uint mode)
 {
-    return scheduled_needs(step) | NEEDS(ARRAY_ACCEPTED_IN) |
-           NEEDS(ARRAY_ACCEPTED_OUT) | NEEDS(ARRAY_COLUMN_IN) |
-           NEEDS(ARRAY_COLUMN_OUT);
+    const unsigned results = NEEDS(ARRAY_ACCEPTED_IN) |
+                             NEEDS(ARRAY_ACCEPTED_OUT) | NEEDS(ARRAY_COLUMN_IN);
+    if (mode == MODE_COPY)
+        return NEEDS(ARRAY_COPY_SOURCE) | NEEDS(ARRAY_COPY_DESTINATION) |
+               NEEDS(ARRAY_COPY_BIAS);
+    if (mode == MODE_PRE)
+        return scheduled_needs(step) | results | NEEDS(ARRAY_COLUMN_OUT);
+    if (step->has[ARRAY_NOW_COMPUTED])
+        return NEEDS(ARRAY_NOW_COMPUTED) | results;
+    return scheduled_needs(step) | NEEDS(ARRAY_DRAFT) | results;
 }
-
-static unsigned post_needs(const struct clmove_ssm_step *step)
-{
-    return (step->has[ARRAY_NOW_COMPUTED]
-                ? NEEDS(ARRAY_NOW_COMPUTED)
-                : scheduled_needs(step) | NEEDS(ARRAY_DRAFT)) |
-           NEEDS(ARRAY_ACCEPTED_IN) | NEEDS(ARRAY_ACCEPTED_OUT) |
-           NEEDS(ARRAY_COLUMN_IN);
-}
-
-static const unsigned copy_needs = NEEDS(ARRAY_COPY_SOURCE) |
-                                   NEEDS(ARRAY_COPY_DESTINATION) |
-                                   NEEDS(ARRAY_COPY_BIAS);
 
 static cl_uint step_mode(const struct clmove_ssm_step *step)
 {
@@ -100,15 +94,16 @@ out:
 }
 
 static clmove_status enqueue(struct clmove_ssm_step *step, uint32_t rows,
-                             cl_uint mode, unsigned needs, struct chain *chain,
-                             cl_event *event)
+                             cl_uint mode, struct chain chain, cl_event *event)
 {
     clmove_status status = CLMOVE_SUCCESS;
-    CHECK_STATUS(check_call(step, rows, needs, chain));
+    if (step == NULL)
+        return CLMOVE_INVALID_ARGUMENT;
+    CHECK_STATUS(check_call(step, rows, call_needs(step, mode), &chain));
     pthread_mutex_lock(&step->mutex);
-    const cl_int result = enqueue_all(chain, step, rows, mode, event != NULL);
+    const cl_int result = enqueue_all(&chain, step, rows, mode, event != NULL);
     pthread_mutex_unlock(&step->mutex);
-    status = chain_finish(chain, &step->layout->engine->log, result, event);
+    status = chain_finish(&chain, &step->layout->engine->log, result, event);
 out:
     return status;
 }
@@ -118,11 +113,11 @@ clmove_status clmove_enqueue_ssm_pre(struct clmove_ssm_step *step,
                                      cl_uint wait_count,
                                      const cl_event *wait_list, cl_event *event)
 {
-    struct chain chain = {
-        .queue = queue, .wait_count = wait_count, .wait_list = wait_list};
-    if (step == NULL)
-        return CLMOVE_INVALID_ARGUMENT;
-    return enqueue(step, rows, MODE_PRE, pre_needs(step), &chain, event);
+    return enqueue(step, rows, MODE_PRE,
+                   (struct chain){.queue = queue,
+                                  .wait_count = wait_count,
+                                  .wait_list = wait_list},
+                   event);
 }
 
 clmove_status clmove_enqueue_ssm_post(struct clmove_ssm_step *step,
@@ -131,11 +126,11 @@ clmove_status clmove_enqueue_ssm_post(struct clmove_ssm_step *step,
                                       const cl_event *wait_list,
                                       cl_event *event)
 {
-    struct chain chain = {
-        .queue = queue, .wait_count = wait_count, .wait_list = wait_list};
-    if (step == NULL)
-        return CLMOVE_INVALID_ARGUMENT;
-    return enqueue(step, rows, MODE_POST, post_needs(step), &chain, event);
+    return enqueue(step, rows, MODE_POST,
+                   (struct chain){.queue = queue,
+                                  .wait_count = wait_count,
+                                  .wait_list = wait_list},
+                   event);
 }
 
 clmove_status clmove_enqueue_ssm_pre_copy(struct clmove_ssm_step *step,
@@ -144,11 +139,11 @@ clmove_status clmove_enqueue_ssm_pre_copy(struct clmove_ssm_step *step,
                                           const cl_event *wait_list,
                                           cl_event *event)
 {
-    struct chain chain = {
-        .queue = queue, .wait_count = wait_count, .wait_list = wait_list};
-    if (step == NULL)
-        return CLMOVE_INVALID_ARGUMENT;
-    return enqueue(step, rows, MODE_COPY, copy_needs, &chain, event);
+    return enqueue(step, rows, MODE_COPY,
+                   (struct chain){.queue = queue,
+                                  .wait_count = wait_count,
+                                  .wait_list = wait_list},
+                   event);
 }
 
 static clmove_status look_up_indices(const struct clmove_ssm_step *step,

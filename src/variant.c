@@ -73,7 +73,8 @@ struct variant variant_choose(const struct clmove_device_info *info,
         .group_count = (uint32_t)min_u64(units * 4, 1u << 16),
         .slice_rows = 32,
         .batch_slice = 16,
-        .grid_max = 1u << 20,
+        /* Each of these looks at every entry of a small batch. */
+        .entry_groups = (uint32_t)min_u64(units * 8, 1u << 20),
     };
     if (variant.cpu)
         choose_cpu(&variant, units);
@@ -86,7 +87,8 @@ struct variant variant_choose(const struct clmove_device_info *info,
     }
     if (wishes->group_count != 0) {
         variant.group_count = wishes->group_count;
-        variant.grid_max = wishes->group_count;
+        variant.entry_groups =
+            (uint32_t)min_u64(variant.entry_groups, wishes->group_count);
     }
     if (wishes->tile_size != 0)
         apply_tile_size(&variant, wishes->tile_size);

@@ -17,9 +17,9 @@ struct variant {
     uint32_t batch_slice; /* entries of a device batch numbered at once */
     uint32_t copy_group_size; /* work-items in a group of a disjoint move */
     uint32_t move_group_size; /* work-items in a group of any other move */
-    uint32_t grid_max;        /* groups of a launch that moves bytes, at most */
-    bool prefers_driver;      /* for disjoint moves */
-    struct job_limits jobs;   /* how moves are cut */
+    uint32_t entry_groups;  /* groups that move entries listed on the device */
+    bool prefers_driver;    /* for disjoint moves */
+    struct job_limits jobs; /* how moves are cut */
 };
 
 /* What the caller or the environment asks for; 0: what suits the device. */

@@ -74,7 +74,7 @@ static void test_forced(void **state)
     assert_int_equal(variant.group_size, 7);
     assert_int_equal(variant.group_count, 3);
     assert_int_equal(variant.move_group_size, 7);
-    assert_int_equal(variant.grid_max, 3);
+    assert_int_equal(variant.entry_groups, 3);
     assert_int_equal(variant.tile_size, 112);
     assert_int_equal(variant.jobs.span, 112);
     variant = variant_choose(&info, &large);

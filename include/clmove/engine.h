@@ -38,8 +38,10 @@ struct clmove_engine_params {
     /// what suits the device. Clamped to what the device and the kernel allow;
     /// every value from 1 up gives the same bytes.
     uint32_t group_size;
-    /// Work-groups of a launch. 0: the environment's CLMOVE_GROUP_COUNT, else
-    /// what suits the device. Every value from 1 up gives the same bytes.
+    /// Work-groups of a launch that copies states, and at most of one that
+    /// moves entries listed on the device. Other moves take a group for each
+    /// piece. 0: the environment's CLMOVE_GROUP_COUNT, else what suits the
+    /// device. Every value from 1 up gives the same bytes.
     uint32_t group_count;
     /// Bytes that one group moves before it takes the next piece. 0: the
     /// environment's CLMOVE_TILE_SIZE, else what suits the device. At least 16;
@@ -51,7 +53,7 @@ struct clmove_engine_params {
 struct clmove_engine_info {
     struct clmove_device_info device;
     uint32_t group_size; ///< work-items in a group, before a kernel's own limit
-    uint32_t group_count; ///< work-groups of a launch
+    uint32_t group_count; ///< work-groups of a launch that copies states
     uint32_t tile_size;   ///< bytes that one group moves before it takes the
                           ///< next tile
     uint32_t slice_rows;  ///< requests whose decisions fit local memory at once
