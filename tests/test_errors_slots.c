@@ -1,5 +1,6 @@
 /* Bad steps and calls where slots come in: refused, and nothing is written. */
 
+#include "refused.h"
 #include "runner.h"
 #include "scenes.h"
 #include "stage.h"
@@ -37,51 +38,6 @@ static void create(struct stage *stage)
                      CLMOVE_SUCCESS);
 }
 
-static void finish(struct stage *stage, struct scene *scene)
-{
-    assert_int_equal(clFinish(stage->device->queue), CL_SUCCESS);
-    assert_true(stage_compare(stage, 0));
-    stage_close(stage);
-    scene_clear(scene);
-    test_free(stage);
-}
-
-static void expect_status(struct stage *stage, clmove_status status,
-                          clmove_status want, const char *first,
-                          const char *second)
-{
-    if (status != want) {
-        print_error("%s in place of %s; messages:\n%s",
-                    clmove_status_name(status), clmove_status_name(want),
-                    stage->device->messages);
-        fail();
-    }
-    device_expect_message(stage->device, first);
-    device_expect_message(stage->device, second);
-}
-
-static void expect_refused(struct stage *stage, clmove_status want,
-                           const char *first, const char *second)
-{
-    clmove_status status;
-
-    stage->step = (struct clmove_ssm_step *)stage;
-    device_clear_messages(stage->device);
-    status = clmove_ssm_step_create(stage->layout, &stage->step_params,
-                                    &stage->step);
-    expect_status(stage, status, want, first, second);
-    assert_null(stage->step);
-}
-
-/* One changed field; the good one returns afterwards. */
-#define REFUSE(field, value, status, first, second)                            \
-    do {                                                                       \
-        struct clmove_ssm_step_params kept = stage->step_params;               \
-        stage->step_params.field = (value);                                    \
-        expect_refused(stage, status, first, second);                          \
-        stage->step_params = kept;                                             \
-    } while (0)
-
 static void test_small_arrays(void **state)
 {
     struct scene scene;
@@ -104,7 +60,7 @@ static void test_small_arrays(void **state)
     REFUSE(now_computed.offset, 35, CLMOVE_INVALID_ARGUMENT, "now_computed",
            "35");
     REFUSE(copy_bias.offset, 34, CLMOVE_INVALID_ARGUMENT, "copy_bias", "34");
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
 }
 
 /* Tables by slot have slot_count rows: those of max_rows are too few. */
@@ -115,10 +71,10 @@ static void test_small_tables(void **state)
 
     REFUSE(flags, CLMOVE_SSM_TABLES_BY_SLOT, CLMOVE_OUT_OF_RANGE,
            "tables[0].entries", "16 rows");
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
     stage = prepare(*state, &scene, 1);
     create(stage);
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
 }
 
 static void test_flags(void **state)
@@ -130,7 +86,7 @@ static void test_flags(void **state)
     REFUSE(flags, 0x80000000u, CLMOVE_INVALID_ARGUMENT, "flags", "80000000");
     REFUSE(scheduled, stage->step_params.slot_of, CLMOVE_INVALID_ARGUMENT,
            "scheduled", "query_starts");
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
 }
 
 /* Results on top of the new inputs. */
@@ -147,7 +103,7 @@ static void test_overlaps(void **state)
            "slot_of");
     REFUSE(query_starts, stage->step_params.accepted_out, CLMOVE_OVERLAP,
            "accepted_out", "query_starts");
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
 }
 
 /* What each call needs and does not have. */
@@ -195,13 +151,13 @@ static void test_absent_arrays(void **state)
                          : clmove_enqueue_ssm_indices(stage->step, 13, 2,
                                                       &stage->indices, queue, 0,
                                                       NULL, NULL);
-            expect_status(stage, status, CLMOVE_INVALID_ARGUMENT, cases[i].name,
-                          "needs");
+            refused_expect(stage, status, CLMOVE_INVALID_ARGUMENT,
+                           cases[i].name, "needs");
         }
         clmove_ssm_step_destroy(&stage->step);
         *cases[i].array = kept;
     }
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
 }
 
 /* N absent: post-process needs c, s (or starts) and d. */
@@ -215,11 +171,11 @@ static void test_absent_counters(void **state)
     params->draft = (struct clmove_memory){0};
     create(stage);
     device_clear_messages(stage->device);
-    expect_status(stage,
-                  clmove_enqueue_ssm_post(stage->step, 13, stage->device->queue,
-                                          0, NULL, NULL),
-                  CLMOVE_INVALID_ARGUMENT, "draft", "needs");
-    finish(stage, &scene);
+    refused_expect(stage,
+                   clmove_enqueue_ssm_post(stage->step, 13,
+                                           stage->device->queue, 0, NULL, NULL),
+                   CLMOVE_INVALID_ARGUMENT, "draft", "needs");
+    refused_finish(stage, &scene);
 }
 
 static void expect_indices(struct stage *stage, uint32_t rows, uint32_t slots,
@@ -227,11 +183,11 @@ static void expect_indices(struct stage *stage, uint32_t rows, uint32_t slots,
                            const char *first, const char *second)
 {
     device_clear_messages(stage->device);
-    expect_status(stage,
-                  clmove_enqueue_ssm_indices(stage->step, rows, slots, &out,
-                                             stage->device->queue, 0, NULL,
-                                             NULL),
-                  want, first, second);
+    refused_expect(stage,
+                   clmove_enqueue_ssm_indices(stage->step, rows, slots, &out,
+                                              stage->device->queue, 0, NULL,
+                                              NULL),
+                   want, first, second);
 }
 
 static void test_indices(void **state)
@@ -273,7 +229,7 @@ static void test_indices(void **state)
                                                 stage->device->queue, 0, NULL,
                                                 NULL),
                      CLMOVE_SUCCESS);
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,6 @@
 /* Bad steps and calls are refused, and nothing is written. */
 
+#include "refused.h"
 #include "runner.h"
 #include "scenes.h"
 #include "stage.h"
@@ -19,57 +20,11 @@ static struct stage *prepare(struct test_device *device, struct scene *scene)
     return stage;
 }
 
-/* Nothing on the device may have changed. */
-static void finish(struct stage *stage, struct scene *scene)
-{
-    assert_int_equal(clFinish(stage->device->queue), CL_SUCCESS);
-    assert_true(stage_compare(stage, 0));
-    stage_close(stage);
-    scene_clear(scene);
-    test_free(stage);
-}
-
-static void expect_status(struct stage *stage, clmove_status status,
-                          clmove_status want, const char *first,
-                          const char *second)
-{
-    if (status != want) {
-        print_error("%s in place of %s; messages:\n%s",
-                    clmove_status_name(status), clmove_status_name(want),
-                    stage->device->messages);
-        fail();
-    }
-    device_expect_message(stage->device, first);
-    device_expect_message(stage->device, second);
-}
-
-static void expect_refused(struct stage *stage, clmove_status want,
-                           const char *first, const char *second)
-{
-    clmove_status status;
-
-    stage->step = (struct clmove_ssm_step *)stage;
-    device_clear_messages(stage->device);
-    status = clmove_ssm_step_create(stage->layout, &stage->step_params,
-                                    &stage->step);
-    expect_status(stage, status, want, first, second);
-    assert_null(stage->step);
-}
-
-/* One changed field; the good one returns afterwards. */
-#define REFUSE(field, value, status, first, second)                            \
-    do {                                                                       \
-        struct clmove_ssm_step_params kept = stage->step_params;               \
-        stage->step_params.field = (value);                                    \
-        expect_refused(stage, status, first, second);                          \
-        stage->step_params = kept;                                             \
-    } while (0)
-
 #define REFUSE_TABLE(field, value, status, first, second)                      \
     do {                                                                       \
         struct clmove_ssm_table kept = stage->tables[1];                       \
         stage->tables[1].field = (value);                                      \
-        expect_refused(stage, status, first, second);                          \
+        refused_step(stage, status, first, second);                            \
         stage->tables[1] = kept;                                               \
     } while (0)
 
@@ -88,7 +43,7 @@ static void test_numbers(void **state)
     REFUSE_TABLE(columns, 0, CLMOVE_INVALID_ARGUMENT, "tables[1].columns", "0");
     REFUSE_TABLE(row_stride, 8, CLMOVE_INVALID_ARGUMENT,
                  "tables[1].row_stride is 8", "9");
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
 }
 
 static void test_small_arrays(void **state)
@@ -115,7 +70,7 @@ static void test_small_arrays(void **state)
                  "100000");
     REFUSE_TABLE(row_stride, UINT32_MAX, CLMOVE_OUT_OF_RANGE,
                  "tables[1].entries", "4294967295");
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
 }
 
 static void test_misaligned(void **state)
@@ -134,7 +89,7 @@ static void test_misaligned(void **state)
         REFUSE_TABLE(entries.offset, offset, CLMOVE_INVALID_ARGUMENT,
                      "tables[1].entries", text);
     }
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
 }
 
 /* Results on top of other things: only exactly in place is allowed. */
@@ -167,7 +122,7 @@ static void test_overlaps(void **state)
     REFUSE(computed, shifted, CLMOVE_OVERLAP, "computed", "states[2]");
     shifted.size = 0;
     REFUSE_TABLE(entries, shifted, CLMOVE_OVERLAP, "tables[1]", "states[2]");
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
 }
 
 static void check_flags(struct stage *stage, struct clmove_memory *memory,
@@ -181,7 +136,7 @@ static void check_flags(struct stage *stage, struct clmove_memory *memory,
         clCreateBuffer(stage->device->context, flags,
                        memory->offset + memory->size, NULL, &error);
     assert_int_equal(error, CL_SUCCESS);
-    expect_refused(stage, CLMOVE_ACCESS_DENIED, name, flag_name);
+    refused_step(stage, CLMOVE_ACCESS_DENIED, name, flag_name);
     clReleaseMemObject(memory->buffer);
     *memory = kept;
 }
@@ -204,7 +159,7 @@ static void test_access(void **state)
                 "READ_ONLY");
     check_flags(stage, &stage->tables[0].entries, CL_MEM_WRITE_ONLY,
                 "tables[0].entries", "WRITE_ONLY");
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
 }
 
 static void test_memory(void **state)
@@ -229,7 +184,7 @@ static void test_memory(void **state)
         CLMOVE_INVALID_ARGUMENT);
     clmove_ssm_step_destroy(NULL);
     clmove_ssm_step_destroy(&step);
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
 }
 
 /* Both calls with one array absent: what they need is named; what they do not
@@ -250,12 +205,12 @@ static void check_absent(struct stage *stage, struct clmove_memory *memory,
     if (pre_needs) {
         device_clear_messages(stage->device);
         status = clmove_enqueue_ssm_pre(stage->step, 13, queue, 0, NULL, NULL);
-        expect_status(stage, status, CLMOVE_INVALID_ARGUMENT, name, "");
+        refused_expect(stage, status, CLMOVE_INVALID_ARGUMENT, name, "");
     }
     if (post_needs) {
         device_clear_messages(stage->device);
         status = clmove_enqueue_ssm_post(stage->step, 13, queue, 0, NULL, NULL);
-        expect_status(stage, status, CLMOVE_INVALID_ARGUMENT, name, "");
+        refused_expect(stage, status, CLMOVE_INVALID_ARGUMENT, name, "");
     }
     clmove_ssm_step_destroy(&stage->step);
 }
@@ -273,7 +228,7 @@ static void test_absent_arrays(void **state)
     check_absent(stage, &params->accepted_out, "accepted_out", 1, 1);
     check_absent(stage, &params->column_in, "column_in", 1, 1);
     check_absent(stage, &params->column_out, "column_out", 1, 0);
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
 }
 
 /* What a call does not need may really be missing. */
@@ -297,7 +252,7 @@ static void test_absent_is_enough(void **state)
         stage_create(stage, device->engine);
         stage_call(stage, (enum scene_operation)op);
         stage_expect(stage, (enum scene_operation)op);
-        finish(stage, &scene);
+        refused_finish(stage, &scene);
     }
 }
 
@@ -313,15 +268,15 @@ static void test_rows(void **state)
                      CLMOVE_SUCCESS);
     device_clear_messages(stage->device);
     status = clmove_enqueue_ssm_post(stage->step, 14, queue, 0, NULL, NULL);
-    expect_status(stage, status, CLMOVE_INVALID_ARGUMENT, "rows is 14", "13");
+    refused_expect(stage, status, CLMOVE_INVALID_ARGUMENT, "rows is 14", "13");
     status =
         clmove_enqueue_ssm_pre(stage->step, UINT32_MAX, queue, 0, NULL, NULL);
-    expect_status(stage, status, CLMOVE_INVALID_ARGUMENT, "4294967295", "13");
+    refused_expect(stage, status, CLMOVE_INVALID_ARGUMENT, "4294967295", "13");
     assert_int_equal(clmove_enqueue_ssm_pre(NULL, 1, queue, 0, NULL, NULL),
                      CLMOVE_INVALID_ARGUMENT);
     assert_int_equal(clmove_enqueue_ssm_post(NULL, 1, queue, 0, NULL, NULL),
                      CLMOVE_INVALID_ARGUMENT);
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
 }
 
 /* The same device in another context, so that only the context differs. */
@@ -343,12 +298,12 @@ static void test_foreign_queue(void **state)
                      CLMOVE_SUCCESS);
     device_clear_messages(stage->device);
     status = clmove_enqueue_ssm_post(stage->step, 13, queue, 0, NULL, NULL);
-    expect_status(stage, status, CLMOVE_WRONG_QUEUE, "queue", "context");
+    refused_expect(stage, status, CLMOVE_WRONG_QUEUE, "queue", "context");
     status = clmove_enqueue_ssm_post(stage->step, 13, NULL, 0, NULL, NULL);
-    expect_status(stage, status, CLMOVE_INVALID_ARGUMENT, "queue", "NULL");
+    refused_expect(stage, status, CLMOVE_INVALID_ARGUMENT, "queue", "NULL");
     clReleaseCommandQueue(queue);
     clReleaseContext(context);
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
 }
 
 /* An array of another context's buffer. */
@@ -368,7 +323,7 @@ static void test_foreign_buffer(void **state)
            "context");
     clReleaseMemObject(buffer);
     clReleaseContext(context);
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
 }
 
 /* A count of events without a list: some drivers crash on that themselves. */
@@ -387,7 +342,7 @@ static void test_bad_wait_list(void **state)
     assert_true(status == CL_INVALID_EVENT_WAIT_LIST ||
                 status == CLMOVE_INVALID_ARGUMENT);
     assert_null(event);
-    finish(stage, &scene);
+    refused_finish(stage, &scene);
 }
 
 /* Tables in more buffers than a launch can be given. */
@@ -410,8 +365,8 @@ static void test_too_many_tables(void **state)
     assert_int_equal(clmove_ssm_layout_create(
                          device->engine, &stage->layout_params, &stage->layout),
                      CLMOVE_SUCCESS);
-    expect_refused(stage, CLMOVE_UNSUPPORTED, "tables", "33 buffers");
-    finish(stage, &scene);
+    refused_step(stage, CLMOVE_UNSUPPORTED, "tables", "33 buffers");
+    refused_finish(stage, &scene);
 }
 
 int main(int argc, char **argv)
