@@ -87,9 +87,15 @@ cl_int scratch_take(struct scratch *scratch, cl_context context,
     empty_slot(slot);
     slot->buffer = buffer;
     slot->size = rounded;
-    if (in_order && clRetainCommandQueue(queue) == CL_SUCCESS)
+    if (!in_order)
+        return CL_SUCCESS;
+    /* A slot without an owner would pass for idle while it is in use. */
+    status = clRetainCommandQueue(queue);
+    if (status == CL_SUCCESS)
         slot->queue = queue;
-    return CL_SUCCESS;
+    else
+        empty_slot(slot);
+    return status;
 }
 
 void scratch_give(struct scratch_lease *lease, bool in_order, cl_event last)
@@ -101,9 +107,13 @@ void scratch_give(struct scratch_lease *lease, bool in_order, cl_event last)
     }
     if (in_order || last == NULL)
         return;
+    if (clRetainEvent(last) != CL_SUCCESS) {
+        empty_slot(lease->slot); /* nobody could tell when it is idle */
+        return;
+    }
     if (lease->slot->last != NULL)
         clReleaseEvent(lease->slot->last);
-    lease->slot->last = clRetainEvent(last) == CL_SUCCESS ? last : NULL;
+    lease->slot->last = last;
 }
 
 void scratch_release(struct scratch *scratch)
