@@ -83,7 +83,7 @@ __kernel void clmove_ssm_step(
         ARRAY(const int, accepted_in),
         ARRAY(int, accepted_out),
         ARRAY(const int, column_in),
-        ARRAY(int, column_out),
+        ARRAY_OR_NULL(int, column_out),
         ARRAY(const int, copy_source),
         ARRAY(const int, copy_destination),
         ARRAY(const int, copy_bias),

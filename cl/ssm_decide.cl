@@ -63,7 +63,7 @@ struct ssm_step {
     __global const int *accepted_in;
     __global int *accepted_out;
     __global const int *column_in;
-    __global int *column_out;
+    __global int *column_out; /* or NULL, but not in pre-process */
     __global const int *copy_source;
     __global const int *copy_destination;
     __global const int *copy_bias;
@@ -399,6 +399,12 @@ static uint decide_row(const struct ssm_step *step,
     return decide(step, row, *slot, copy, fault);
 }
 
+/* Post-process passes the running columns on to who wants them. */
+static int writes_columns(const struct ssm_step *step)
+{
+    return (step->mode & MODE_COPY) == 0 && step->column_out != 0;
+}
+
 /* Results of one row, written by one item of the launch. */
 static void write_results(const struct ssm_step *step, uint row, uint slot,
                           uint fate, const struct ssm_copy *copy,
@@ -407,7 +413,7 @@ static void write_results(const struct ssm_step *step, uint row, uint slot,
     if ((fate & ROW_ELSEWHERE) == 0 && (step->mode & MODE_COPY) == 0)
         step->accepted_out[slot] =
             (fate & ROW_RESETS) != 0 ? 1 : step->accepted_in[slot];
-    if ((fate & ROW_ELSEWHERE) == 0 && (step->mode & MODE_PRE) != 0)
+    if ((fate & ROW_ELSEWHERE) == 0 && writes_columns(step))
         step->column_out[slot] = (fate & ROW_COLUMN) != 0
                                      ? copy->destination
                                      : step->column_in[slot];
@@ -436,7 +442,7 @@ static void keep_other_slots(const struct ssm_step *step,
             continue;
         if ((step->mode & MODE_COPY) == 0)
             step->accepted_out[slot] = step->accepted_in[slot];
-        if ((step->mode & MODE_PRE) != 0)
+        if (writes_columns(step))
             step->column_out[slot] = step->column_in[slot];
     }
 }

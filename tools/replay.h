@@ -149,6 +149,10 @@ bool replay_read(const struct replay *replay, cl_mem buffer, size_t offset,
 bool replay_host_create(struct replay *replay);
 void replay_host_destroy(struct replay *replay);
 void replay_host_admit(struct replay *replay);
+/* A slot's numbers, as the host has them. */
+struct clmove_ssm_request replay_request(const struct replay *replay,
+                                         uint32_t slot);
+
 bool replay_host_pre(struct replay *replay);
 bool replay_host_post(struct replay *replay);
 bool replay_host_read_accepted(struct replay *replay);

@@ -2,7 +2,6 @@
 
 #include "replay.h"
 
-#include "decide.h"
 #include "progress.h"
 
 #include <inttypes.h>
@@ -74,17 +73,15 @@ bool replay_save(struct replay *replay)
  * there is wanted, too, and has to be computed on its own. */
 static struct replay_redo plan(const struct replay *replay, uint32_t slot)
 {
-    const struct schedule *schedule = &replay->schedule;
-    struct decide_row row = {schedule->computed[slot],
-                             schedule->scheduled[slot], schedule->draft[slot],
-                             replay->host.accepted[slot],
-                             replay->host.column[slot]};
-    struct decide_result result = decide_post(&row, schedule->block_size);
+    struct clmove_ssm_request row = replay_request(replay, slot);
+    struct clmove_ssm_decision result;
     struct replay_redo redo;
+    /* The trace's counters are no fault. */
+    clmove_ssm_decide_post(&row, replay->schedule.block_size, &result);
     redo.now = row.computed + row.scheduled - row.draft + row.accepted - 1;
-    redo.first = result.crossed ? result.boundary : redo.now;
+    redo.first = result.boundary > 0 ? result.boundary : redo.now;
     redo.again = row.accepted <= row.draft || redo.first < redo.now;
-    redo.save = result.crossed && result.destination != row.column;
+    redo.save = result.boundary > 0 && result.destination != row.column;
     redo.destination = result.destination;
     return redo;
 }

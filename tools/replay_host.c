@@ -3,7 +3,6 @@
 
 #include "replay.h"
 
-#include "decide.h"
 #include "device_clock.h"
 #include "progress.h"
 
@@ -74,32 +73,39 @@ bool replay_host_copy(struct replay *replay, struct clmove_ssm_layout *from,
     return !session_failed(status, "clmove_enqueue_ssm_copy");
 }
 
-static struct decide_row row_of(const struct replay *replay, uint32_t slot)
+struct clmove_ssm_request replay_request(const struct replay *replay,
+                                         uint32_t slot)
 {
     const struct schedule *schedule = &replay->schedule;
-    struct decide_row row = {schedule->computed[slot],
-                             schedule->scheduled[slot], schedule->draft[slot],
-                             replay->host.accepted[slot],
-                             replay->host.column[slot]};
-    return row;
+    struct clmove_ssm_request request = {
+        schedule->computed[slot], schedule->scheduled[slot],
+        schedule->draft[slot], replay->host.accepted[slot],
+        replay->host.column[slot]};
+    return request;
 }
+
+/* clmove_ssm_decide_pre or clmove_ssm_decide_post. */
+typedef clmove_status (*decide_rule)(const struct clmove_ssm_request *request,
+                                     uint32_t tokens_per_block,
+                                     struct clmove_ssm_decision *decision);
 
 /* Decides the rows of the step, one way or the other, and lists their
  * copies. */
-static void decide(struct replay *replay,
-                   struct decide_result (*rule)(const struct decide_row *row,
-                                                uint32_t block_size))
+static bool decide(struct replay *replay, decide_rule rule)
 {
     const struct schedule *schedule = &replay->schedule;
     double start = progress_seconds();
     for (uint32_t slot = 0; slot < schedule->slots; slot++) {
         if (schedule->scheduled[slot] < 1)
             continue;
-        struct decide_row row = row_of(replay, slot);
-        struct decide_result result = rule(&row, schedule->block_size);
+        struct clmove_ssm_request request = replay_request(replay, slot);
+        struct clmove_ssm_decision result;
+        if (session_failed(rule(&request, schedule->block_size, &result),
+                           "the decision"))
+            return false;
         replay->host.accepted[slot] = result.accepted;
         replay->host.column[slot] = result.column;
-        if (!result.copy)
+        if (!result.copies)
             continue;
         replay_host_add(replay, schedule_block(schedule, slot, result.source),
                         schedule_block(schedule, slot,
@@ -108,13 +114,14 @@ static void decide(struct replay *replay,
                         result.bias);
     }
     replay->host_us += (progress_seconds() - start) * 1e6;
+    return true;
 }
 
 bool replay_host_pre(struct replay *replay)
 {
     size_t size = replay->schedule.slots * sizeof(int32_t);
-    decide(replay, decide_pre);
-    return replay_host_copy(replay, replay->layout, replay->layout) &&
+    return decide(replay, clmove_ssm_decide_pre) &&
+           replay_host_copy(replay, replay->layout, replay->layout) &&
            replay_write(replay, replay->accepted[1], replay->host.accepted,
                         size) &&
            replay_write(replay, replay_running_column(replay),
@@ -134,10 +141,9 @@ bool replay_host_read_accepted(struct replay *replay)
 
 bool replay_host_post(struct replay *replay)
 {
-    if (!replay_host_read_accepted(replay))
-        return false;
-    decide(replay, decide_post);
-    return replay_host_copy(replay, replay->layout, replay->layout) &&
+    return replay_host_read_accepted(replay) &&
+           decide(replay, clmove_ssm_decide_post) &&
+           replay_host_copy(replay, replay->layout, replay->layout) &&
            replay_write(replay, replay->accepted[0], replay->host.accepted,
                         replay->schedule.slots * sizeof(int32_t));
 }

@@ -198,8 +198,10 @@ struct clmove_ssm_step_params {
                                        ///< may be accepted_in itself
     struct clmove_memory column_in;    ///< [slot_count] running column: the
                                        ///< table column of the block in use
-    struct clmove_memory column_out;   ///< [slot_count] written by pre-process,
-                                       ///< every entry; may be column_in itself
+    struct clmove_memory column_out;   ///< [slot_count] written by pre-process
+                                       ///< and, where it is given, by
+                                       ///< post-process, every entry; may be
+                                       ///< column_in itself
     struct clmove_memory copy_source;  ///< [slot_count] column, -1: none
     struct clmove_memory copy_destination; ///< [slot_count] column
     struct clmove_memory copy_bias;        ///< [slot_count] tokens
@@ -293,8 +295,10 @@ CLMOVE_API clmove_status clmove_enqueue_ssm_pre(
 /// then says that the row took part.
 ///
 /// accepted_out is written for every slot: 1 in that case, else accepted_in.
-/// column_out is not used. Copies, faults, promises, returns: as for
-/// pre-process.
+/// column_out, where the step has one, becomes column_in, every entry. So two
+/// steps can take turns, pre-process from arrays A to B and post-process from B
+/// to A, and nothing needs to be copied aside. Copies, faults, promises,
+/// returns: as for pre-process.
 CLMOVE_API clmove_status clmove_enqueue_ssm_post(
     struct clmove_ssm_step *step, uint32_t rows, cl_command_queue queue,
     cl_uint wait_count, const cl_event *wait_list, cl_event *event);
@@ -307,6 +311,44 @@ CLMOVE_API clmove_status clmove_enqueue_ssm_post(
 CLMOVE_API clmove_status clmove_enqueue_ssm_pre_copy(
     struct clmove_ssm_step *step, uint32_t rows, cl_command_queue queue,
     cl_uint wait_count, const cl_event *wait_list, cl_event *event);
+
+/// One request, as a host knows it.
+struct clmove_ssm_request {
+    int32_t computed;  ///< tokens computed before the step
+    int32_t scheduled; ///< tokens of the step, drafts included
+    int32_t draft;     ///< drafts among them
+    int32_t accepted;  ///< tokens accepted, the bonus token included
+    int32_t column;    ///< running column
+};
+
+/// What a call does with a request whose blocks are all there.
+struct clmove_ssm_decision {
+    uint32_t copies;     ///< not 0: states move
+    int32_t source;      ///< column, of conv states; temporal: source + bias
+    int32_t destination; ///< column
+    int32_t bias;        ///< tokens
+    int32_t boundary; ///< post-process: the block boundary that was passed, in
+                      ///< tokens; column boundary / tokens_per_block - 1 holds
+                      ///< the state there afterwards. 0: none was
+    int32_t accepted; ///< afterwards
+    int32_t column;   ///< afterwards
+};
+
+/// What pre-process does with a request: for hosts that keep books on their
+/// blocks, or that decide for themselves and copy by block id. Needs no engine
+/// and no device.
+///
+/// Returns CLMOVE_INVALID_ARGUMENT (NULL, tokens_per_block 0), or
+/// CLMOVE_OUT_OF_RANGE where the device would find a counter at fault, or a
+/// boundary exceeds INT32_MAX; what is decided is then that nothing happens.
+CLMOVE_API clmove_status clmove_ssm_decide_pre(
+    const struct clmove_ssm_request *request, uint32_t tokens_per_block,
+    struct clmove_ssm_decision *decision);
+
+/// What post-process does with a request; as clmove_ssm_decide_pre.
+CLMOVE_API clmove_status clmove_ssm_decide_post(
+    const struct clmove_ssm_request *request, uint32_t tokens_per_block,
+    struct clmove_ssm_decision *decision);
 
 /// State indices: the blocks that a step's tokens use, for all groups.
 ///

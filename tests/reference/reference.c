@@ -413,7 +413,7 @@ static void run(const struct ref_step *step, rule_function rule,
         if (writes_accepted && decision->reset) {
             step->accepted_out[decision->slot] = 1;
         }
-        if (writes_columns && decision->slot >= 0) {
+        if (rule == rule_pre && decision->slot >= 0) {
             step->column_out[decision->slot] = (int32_t)decision->column;
         }
     }
@@ -427,7 +427,7 @@ void ref_pre(const struct ref_step *step)
 
 void ref_post(const struct ref_step *step)
 {
-    run(step, rule_post, 1, 0);
+    run(step, rule_post, 1, step->column_out != NULL);
 }
 
 void ref_pre_copy(const struct ref_step *step)

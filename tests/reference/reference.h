@@ -74,7 +74,8 @@ struct ref_step {
     const int32_t *accepted_in;  /* [slot_count] */
     int32_t *accepted_out;       /* [slot_count]; may be accepted_in */
     const int32_t *column_in;    /* [slot_count] */
-    int32_t *column_out;         /* pre-process only; may be column_in */
+    int32_t *column_out;         /* [slot_count]; may be column_in; NULL is fine
+                                    in post-process */
     const int32_t *copy_source, *copy_destination,
         *copy_bias;           /* pre-copy:
                                  [slot_count] */
