@@ -7,17 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row of the table, in words of the command line. */
-static void print_mode(const struct settings *mode)
-{
-    static const char *const orders[] = {"v1", "v2", "v2-row"};
-    printf("%-6s  %5zu  %-6s  %-2s  %-10s  %-6s  %5zu  %-5s", "", mode->slots,
-           orders[mode->order], mode->ds ? "ds" : "sd",
-           mode->checkpoint ? "checkpoint" : "windows",
-           mode->clone ? "clone" : "clmove", mode->draft,
-           mode->prefix_cache ? "yes" : "no");
-}
-
 struct comparison {
     const struct compare_job *job;
     struct decode_result first;
@@ -27,10 +16,26 @@ struct comparison {
 
 static void print_heading(void)
 {
-    printf("%-6s  %5s  %-6s  %-2s  %-10s  %-6s  %5s  %-5s  %-16s  %8s  %8s  "
-           "%6s\n",
-           "result", "batch", "order", "", "drafts by", "moves", "draft",
-           "cache", "hash", "tokens/s", "accepted", "moving");
+    printf("result  batch  order   layout  states      moved by  draft  reused"
+           "  hash              tokens/s  accepted  moving\n");
+}
+
+static void print_row(const char *word, const struct settings *mode,
+                      const struct decode_result *result)
+{
+    static const char *const orders[] = {"v1", "v2", "v2-row"};
+    size_t reused = 0;
+    for (size_t i = 0; i < result->text_count; i++)
+        reused += result->texts[i].reused;
+    printf("%-6s  %5zu  %-6s  %-6s  %-10s  %-8s  %5zu  %6zu  %016" PRIx64
+           "  %8.0f  %8.2f  %5.1f%%\n",
+           word, mode->slots, orders[mode->order], mode->ds ? "ds" : "sd",
+           mode->checkpoint ? "checkpoint" : "windows",
+           mode->clone ? "clones" : "clmove", mode->draft, reused,
+           decode_hash(result), (double)result->written / result->seconds,
+           (double)result->accepted /
+               (double)(result->verified > 0 ? result->verified : 1),
+           100 * result->moving_seconds / result->seconds);
 }
 
 /* The text that another implementation computed, as far as it goes. */
@@ -94,15 +99,7 @@ static enum mamba_exit run_mode(struct comparison *comparison,
     size_t shown = 0;
     const size_t wrong = count_wrong(comparison, &result, &shown);
     comparison->differing += wrong > 0;
-    printf("%-6s", wrong > 0 ? "WRONG" : is_first ? "base" : "same");
-    print_mode(mode);
-    printf("  %016" PRIx64 "  %8.0f  ", decode_hash(&result),
-           (double)result.written / result.seconds);
-    if (result.verified > 0)
-        printf("%8.2f", (double)result.accepted / (double)result.verified);
-    else
-        printf("%8s", "-");
-    printf("  %5.1f%%\n", 100 * result.moving_seconds / result.seconds);
+    print_row(wrong > 0 ? "WRONG" : is_first ? "base" : "same", mode, &result);
     if (wrong > 0 && job->show)
         show_texts(comparison, shown, &result.texts[shown]);
     fflush(stdout);

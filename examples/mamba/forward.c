@@ -107,7 +107,7 @@ static enum mamba_exit convolve(const struct forward *forward,
                                 const struct forward_step *step, size_t index)
 {
     const struct machine_layer *layer = &machine->layers[index];
-    const cl_ulong window = states->layer_stride * index;
+    const cl_long window = states->layer_stride * (cl_long)index;
     struct launch launch = begin(machine, KERNEL_CONV);
     GIVE(&launch, machine->weights);
     GIVE(&launch, layer->conv_weight);
@@ -130,7 +130,8 @@ static enum mamba_exit scan(const struct forward *forward,
                             const struct forward_step *step, size_t index)
 {
     const struct machine_layer *layer = &machine->layers[index];
-    const cl_ulong matrix = states->layer_stride * index + states->temporal;
+    const cl_long matrix =
+        states->layer_stride * (cl_long)index + states->temporal;
     struct launch launch = begin(machine, KERNEL_SCAN);
     GIVE(&launch, machine->weights);
     GIVE(&launch, layer->dt_bias);

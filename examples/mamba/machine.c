@@ -143,8 +143,8 @@ struct upload {
 
 /* Adds rows of a tensor as columns, `stride` floats apart and zeros behind
  * them; a tensor of one row stays as it is. Returns where it starts. */
-static cl_uint add_transposed(struct upload *upload,
-                              const struct model_tensor *tensor, size_t stride)
+static cl_int add_transposed(struct upload *upload,
+                             const struct model_tensor *tensor, size_t stride)
 {
     const size_t start = upload->count;
     for (size_t column = 0; column < tensor->columns; column++)
@@ -152,16 +152,16 @@ static cl_uint add_transposed(struct upload *upload,
             upload->values[start + column * stride + row] =
                 tensor->values[row * tensor->columns + column];
     upload->count += tensor->columns * stride;
-    return (cl_uint)start;
+    return (cl_int)start;
 }
 
-static cl_uint add(struct upload *upload, const struct model_tensor *tensor)
+static cl_int add(struct upload *upload, const struct model_tensor *tensor)
 {
     const size_t start = upload->count;
     const size_t count = tensor->rows * tensor->columns;
     memcpy(upload->values + start, tensor->values, count * sizeof(float));
     upload->count += count;
-    return (cl_uint)start;
+    return (cl_int)start;
 }
 
 static void add_layer(struct machine *machine, struct upload *upload, size_t i)

@@ -20,7 +20,7 @@ enum machine_kernel {
 
 /* Where a layer's weights lie in the device's buffer, in floats. */
 struct machine_layer {
-    cl_uint norm, in_proj, conv_weight, conv_bias, dt_bias, a_log, d, gate_norm,
+    cl_int norm, in_proj, conv_weight, conv_bias, dt_bias, a_log, d, gate_norm,
         out_proj;
 };
 
@@ -36,7 +36,7 @@ struct machine {
     size_t in_stride; /* floats of a token's projection */
     size_t max_group; /* work-items */
     cl_mem weights;
-    cl_uint embedding, final_norm, head; /* in weights, in floats */
+    cl_int embedding, final_norm, head; /* in weights, in floats */
     struct machine_layer layers[MODEL_MAX_LAYERS];
 };
 
@@ -72,9 +72,9 @@ void forward_destroy(struct forward *forward);
 /* Where states lie, in floats. */
 struct forward_states {
     cl_mem pool;
-    cl_ulong block_stride;
-    cl_ulong layer_stride;               /* of the layers within a block */
-    cl_ulong temporal;                   /* within a layer */
+    cl_long block_stride;
+    cl_long layer_stride;                /* of the layers within a block */
+    cl_long temporal;                    /* within a layer */
     cl_int channel_stride, token_stride; /* within a window */
 };
 

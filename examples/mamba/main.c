@@ -28,8 +28,12 @@ static const char help[] =
     "  --prompts FILE     a prompt on each line (\\n stands for a new line)\n"
     "  --tokens N         characters to write after each prompt (384; with\n"
     "                     --compare 96)\n"
-    "  --compare          decode in some modes, print a table of hashes; exit\n"
-    "                     status 1 when texts differ\n"
+    "  --compare          decode in some modes and print a table: the hash of\n"
+    "                     all texts, tokens of prompts whose states were "
+    "found,\n"
+    "                     drafted tokens accepted per verification, share of\n"
+    "                     the time that states are being moved; exit status 1\n"
+    "                     when texts differ\n"
     "  --full             with --compare: all modes\n"
     "  --show             with --compare: show a text that differs\n"
     "\n"
@@ -76,7 +80,7 @@ enum {
 struct arguments {
     struct settings settings;
     const char *device, *weights, *prompt_file;
-    bool compare, full, show, quiet;
+    bool compare, full, show, quiet, wants_help;
     size_t tokens; /* 0: not said */
     char **prompts;
     size_t prompt_count;
@@ -201,6 +205,7 @@ static enum mamba_exit read_option(struct arguments *arguments, int code)
     int choice = 0;
     switch (code) {
     case OPTION_PROMPTS:
+        arguments->prompt_file = optarg;
         return files_read_lines(NULL, optarg, read_prompt, arguments);
     case OPTION_TOKENS:
         return read_number("tokens", optarg, 1, 100000, &arguments->tokens);
@@ -248,35 +253,40 @@ static enum mamba_exit read_option(struct arguments *arguments, int code)
     case OPTION_QUIET:
         arguments->quiet = true;
         return MAMBA_FINE;
+    case OPTION_HELP:
+        arguments->wants_help = true;
+        return MAMBA_FINE;
     default: /* getopt has said what is wrong */
         fputs("Try clmove-mamba --help.\n", stderr);
         return MAMBA_BAD_INPUT;
     }
 }
 
+static enum mamba_exit add_default_prompts(struct arguments *arguments)
+{
+    for (size_t i = 0; i < DEFAULT_PROMPT_COUNT; i++)
+        TRY(add_prompt(arguments, strdup(default_prompts[i])));
+    return MAMBA_FINE;
+}
+
 static enum mamba_exit read_arguments(struct arguments *arguments, int argc,
-                                      char **argv, bool *wants_help)
+                                      char **argv)
 {
     int code = 0;
-    while ((code = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        if (code == OPTION_HELP) {
-            *wants_help = true;
-            return MAMBA_FINE;
-        }
+    while ((code = getopt_long(argc, argv, "", options, NULL)) != -1)
         TRY(read_option(arguments, code));
-    }
     for (int i = optind; i < argc; i++)
         TRY(add_prompt(arguments, strdup(argv[i])));
-    for (size_t i = 0;
-         i < DEFAULT_PROMPT_COUNT && arguments->prompt_count == i &&
-         optind == argc && !arguments->prompt_file;
-         i++)
-        TRY(add_prompt(arguments, strdup(default_prompts[i])));
     if ((arguments->full || arguments->show) && !arguments->compare) {
         say("--full and --show are for --compare");
         return MAMBA_BAD_INPUT;
     }
-    return MAMBA_FINE;
+    if (arguments->prompt_count > 0)
+        return MAMBA_FINE;
+    if (!arguments->prompt_file)
+        return add_default_prompts(arguments);
+    say("%s: it has no prompts", arguments->prompt_file);
+    return MAMBA_BAD_INPUT;
 }
 
 /* --- Speaking --- */
@@ -396,10 +406,9 @@ int main(int argc, char **argv)
             .slots = 8, .block_size = 16, .draft = 4, .prefix_cache = true}};
     const struct sigaction action = {.sa_handler = interrupt,
                                      .sa_flags = (int)SA_RESETHAND};
-    bool wants_help = false;
     sigaction(SIGINT, &action, NULL);
-    enum mamba_exit code = read_arguments(&arguments, argc, argv, &wants_help);
-    if (code == MAMBA_FINE && wants_help)
+    enum mamba_exit code = read_arguments(&arguments, argc, argv);
+    if (code == MAMBA_FINE && arguments.wants_help)
         fputs(help, stdout);
     else if (code == MAMBA_FINE)
         code = run(&arguments);

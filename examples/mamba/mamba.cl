@@ -23,6 +23,22 @@
  * transposed: [column][row].
  */
 
+#ifndef MAMBA_SECTIONS_H
+#include "sections.h"
+#endif
+
+#ifndef LANES
+#define LANES 1
+#define D 128
+#define H 4
+#define P 64
+#define N 32
+#define K 4
+#define V 73
+#define IN_STRIDE 580
+#define V_STRIDE 73
+#endif
+
 #pragma OPENCL FP_CONTRACT OFF
 
 #define INNER (H * P)
@@ -33,8 +49,8 @@
 
 #if LANES == 8
 typedef float8 lanes;
-#define LOAD_LANES(index, array) vload8(index, array)
-#define STORE_LANES(value, index, array) vstore8(value, index, array)
+#define LOAD_LANES(index, array) vload8((size_t)(index), array)
+#define STORE_LANES(value, index, array) vstore8(value, (size_t)(index), array)
 #else
 typedef float lanes;
 #define LOAD_LANES(index, array) (array)[index]
@@ -98,12 +114,12 @@ static lanes dot_rows(__global const float *matrix, int row_stride,
     lanes sum = (lanes)(0.0f);
     for (int i = 0; i < count; i++)
         sum = fma((lanes)(vector[i]),
-                  LOAD_LANES(index, matrix + (size_t)i * row_stride), sum);
+                  LOAD_LANES(index, matrix + (long)i * row_stride), sum);
     return sum;
 }
 
 /* x = embedding[token]; an item for each element of each token. */
-__kernel void mamba_embed(__global const float *weights, uint embedding,
+__kernel void mamba_embed(__global const float *weights, int embedding,
                           __global const int *batch, __global float *x,
                           int token_count)
 {
@@ -114,12 +130,12 @@ __kernel void mamba_embed(__global const float *weights, uint embedding,
 }
 
 /* z, w, t = in_proj @ (rms(x) * norm); groups (token, part of the rows). */
-__kernel void mamba_in(__global const float *weights, uint norm, uint matrix,
+__kernel void mamba_in(__global const float *weights, int norm, int matrix,
                        __global const float *x, __global float *projected)
 {
     __local float values[D];
     __local float scaled[D];
-    const size_t token = get_group_id(0);
+    const long token = (long)get_group_id(0);
     const int item = (int)get_local_id(0);
     const int items = (int)get_local_size(0);
     for (int i = item; i < D; i += items)
@@ -141,12 +157,12 @@ __kernel void mamba_in(__global const float *weights, uint norm, uint matrix,
  * (channel, row). The window keeps the last K - 1 + draft tokens; token t of
  * channel j is at j * channel_stride + t * token_stride of a block's window.
  */
-__kernel void mamba_conv(__global const float *weights, uint matrix, uint bias,
+__kernel void mamba_conv(__global const float *weights, int matrix, int bias,
                          __global const int *batch,
                          __global const int *accepted,
                          __global const int *column,
                          __global const float *projected, __global float *pool,
-                         ulong window, ulong block_stride, int channel_stride,
+                         long window, long block_stride, int channel_stride,
                          int token_stride, __global float *convolved)
 {
     const int channel = (int)get_global_id(0);
@@ -157,20 +173,20 @@ __kernel void mamba_conv(__global const float *weights, uint matrix, uint bias,
         !read_row(batch, accepted, column, (int)get_global_id(1), &row))
         return;
     __global float *state = pool + window + row.blocks[0] * block_stride +
-                            (ulong)channel * channel_stride;
+                            (long)channel * channel_stride;
     __global const float *own =
-        projected + (size_t)row.first * IN_STRIDE + PROJECTED_CONV + channel;
+        projected + (long)row.first * IN_STRIDE + PROJECTED_CONV + channel;
     for (int t = 0; t < K - 1; t++) {
         old[t] =
             row.computed == 0 ? 0.0f : state[(row.skip + t) * token_stride];
         last[t] = old[t];
     }
     for (int token = 0; token < row.count; token++) {
-        last[K - 1] = own[(size_t)token * IN_STRIDE];
+        last[K - 1] = own[(long)token * IN_STRIDE];
         float sum = weights[bias + channel];
         for (int k = 0; k < K; k++)
             sum = fma(weights[matrix + channel * K + k], last[k], sum);
-        convolved[(size_t)(row.first + token) * CHANNELS + channel] = silu(sum);
+        convolved[(long)(row.first + token) * CHANNELS + channel] = silu(sum);
         for (int k = 0; k + 1 < K; k++)
             last[k] = last[k + 1];
     }
@@ -178,7 +194,7 @@ __kernel void mamba_conv(__global const float *weights, uint matrix, uint bias,
     for (int t = 0; t < K - 1 + row.draft; t++) {
         const int token = first + t; /* below 0: from before the step */
         state[t * token_stride] =
-            token < 0 ? old[token + K - 1] : own[(size_t)token * IN_STRIDE];
+            token < 0 ? old[token + K - 1] : own[(long)token * IN_STRIDE];
     }
 }
 
@@ -187,13 +203,13 @@ __kernel void mamba_conv(__global const float *weights, uint matrix, uint bias,
  * The states after each of the last 1 + draft tokens go to the blocks of the
  * running column and on.
  */
-__kernel void mamba_scan(__global const float *weights, uint time_bias,
-                         uint decay_log, uint direct, __global const int *batch,
+__kernel void mamba_scan(__global const float *weights, int time_bias,
+                         int decay_log, int direct, __global const int *batch,
                          __global const int *accepted,
                          __global const int *column,
                          __global const float *projected,
                          __global const float *convolved, __global float *pool,
-                         ulong matrix, ulong block_stride, __global float *y)
+                         long matrix, long block_stride, __global float *y)
 {
     const int head = (int)get_group_id(1);
     struct row row;
@@ -202,13 +218,13 @@ __kernel void mamba_scan(__global const float *weights, uint time_bias,
     const float rate = -exp(weights[decay_log + head]);
     for (int p = (int)get_local_id(0); p < P; p += (int)get_local_size(0)) {
         float state[N];
-        __global float *place = pool + matrix + (size_t)(head * P + p) * N;
+        __global float *place = pool + matrix + (long)(head * P + p) * N;
         for (int n = 0; n < N; n++)
             state[n] = row.computed == 0
                            ? 0.0f
                            : place[row.blocks[row.skip] * block_stride + n];
         for (int token = 0; token < row.count; token++) {
-            const size_t index = (size_t)(row.first + token);
+            const long index = (long)(row.first + token);
             __global const float *c = convolved + index * CHANNELS;
             const float dt =
                 softplus(projected[index * IN_STRIDE + PROJECTED_TIME + head] +
@@ -231,13 +247,13 @@ __kernel void mamba_scan(__global const float *weights, uint time_bias,
 }
 
 /* x += out_proj @ (rms(y * silu(z)) * gate_norm); a group for each token. */
-__kernel void mamba_out(__global const float *weights, uint norm, uint matrix,
+__kernel void mamba_out(__global const float *weights, int norm, int matrix,
                         __global const float *projected,
                         __global const float *y, __global float *x)
 {
     __local float values[INNER];
     __local float scaled[INNER];
-    const size_t token = get_group_id(0);
+    const long token = (long)get_group_id(0);
     const int item = (int)get_local_id(0);
     const int items = (int)get_local_size(0);
     for (int i = item; i < INNER; i += items)
@@ -257,7 +273,7 @@ __kernel void mamba_out(__global const float *weights, uint norm, uint matrix,
 }
 
 /* The likeliest next token after each wanted one: a group for each. */
-__kernel void mamba_head(__global const float *weights, uint norm, uint matrix,
+__kernel void mamba_head(__global const float *weights, int norm, int matrix,
                          __global const int *batch, __global const float *x,
                          __global int *next)
 {
@@ -268,7 +284,7 @@ __kernel void mamba_head(__global const float *weights, uint norm, uint matrix,
     const int item = (int)get_local_id(0);
     const int items = (int)get_local_size(0);
     for (int i = item; i < D; i += items)
-        values[i] = x[(size_t)token * D + i];
+        values[i] = x[(long)token * D + i];
     barrier(CLK_LOCAL_MEM_FENCE);
     const float factor = rms_factor(values, D);
     for (int i = item; i < D; i += items)

@@ -30,7 +30,7 @@ static enum mamba_exit make_layout(struct states *states, size_t block_count)
     struct clmove_ssm_state list[2 * MODEL_MAX_LAYERS];
     memset(list, 0, sizeof list);
     for (size_t i = 0; i < 2 * model->layer_count; i++) {
-        const size_t layer = i / 2 * states->places.layer_stride;
+        const size_t layer = i / 2 * (size_t)states->places.layer_stride;
         list[i].block_count = (uint32_t)block_count;
         list[i].block_stride = states->block_size;
         list[i].memory = whole(states->places.pool);
@@ -112,15 +112,22 @@ static enum mamba_exit make_steps(struct states *states)
         "clmove_ssm_step_create");
 }
 
-/* Zeroed, so that nothing is read that was never written. */
+static enum mamba_exit write_array(const struct states *states, cl_mem buffer,
+                                   size_t offset, const void *values,
+                                   size_t size, cl_bool blocking)
+{
+    return check(clEnqueueWriteBuffer(states->machine->queue, buffer, blocking,
+                                      offset, size, values, 0, NULL, NULL),
+                 "clEnqueueWriteBuffer");
+}
+
+/* Zeroed, so that nothing is read that was never written. At most as large as
+ * `found`, which is still clear. */
 static enum mamba_exit make_numbers(const struct states *states, size_t size,
                                     const char *what, cl_mem *buffer)
 {
-    const cl_int zero = 0;
     TRY(machine_buffer(states->machine, size, what, buffer));
-    return check(clEnqueueFillBuffer(states->machine->queue, *buffer, &zero,
-                                     sizeof zero, 0, size, 0, NULL, NULL),
-                 "clEnqueueFillBuffer");
+    return write_array(states, *buffer, 0, states->found, size, CL_TRUE);
 }
 
 static enum mamba_exit make_buffers(struct states *states, size_t block_count)
@@ -128,6 +135,11 @@ static enum mamba_exit make_buffers(struct states *states, size_t block_count)
     const struct settings *settings = states->settings;
     const size_t slots = settings->slots;
     const size_t window = states->window * states->machine->model->channels;
+    states->mirror = calloc(2 * slots, sizeof *states->mirror);
+    states->settled_drafts = calloc(slots, sizeof *states->settled_drafts);
+    states->found = calloc(slots, sizeof *states->found);
+    if (!states->mirror || !states->settled_drafts || !states->found)
+        return out_of_memory();
     TRY(machine_buffer(states->machine, block_count * states->block_size,
                        "states", &states->places.pool));
     TRY(machine_buffer(states->machine, states->batch->size * sizeof(int32_t),
@@ -143,11 +155,6 @@ static enum mamba_exit make_buffers(struct states *states, size_t block_count)
     if (settings->clone)
         TRY(machine_buffer(states->machine, window * sizeof(float),
                            "a clone of a window", &states->clone));
-    states->mirror = calloc(2 * slots, sizeof *states->mirror);
-    states->settled_drafts = calloc(slots, sizeof *states->settled_drafts);
-    states->found = calloc(slots, sizeof *states->found);
-    if (!states->mirror || !states->settled_drafts || !states->found)
-        return out_of_memory();
     return MAMBA_FINE;
 }
 
@@ -164,12 +171,14 @@ enum mamba_exit states_create(struct states *states,
     states->window =
         model->taps - 1 + (settings->checkpoint ? 0 : settings->draft);
     struct forward_states *places = &states->places;
-    places->temporal = model->channels * states->window;
-    places->layer_stride = places->temporal + model->inner * model->state_size;
-    places->block_stride = places->layer_stride * model->layer_count;
+    const size_t temporal = model->channels * states->window;
+    const size_t layer = temporal + model->inner * model->state_size;
+    places->temporal = (cl_long)temporal;
+    places->layer_stride = (cl_long)layer;
+    places->block_stride = (cl_long)(layer * model->layer_count);
     places->channel_stride = settings->ds ? (cl_int)states->window : 1;
     places->token_stride = settings->ds ? 1 : (cl_int)model->channels;
-    states->block_size = (size_t)places->block_stride * sizeof(float);
+    states->block_size = layer * model->layer_count * sizeof(float);
     TRY(make_buffers(states, block_count));
     TRY(make_layout(states, block_count));
     if (settings->checkpoint)
@@ -216,15 +225,6 @@ enum mamba_exit states_add_event(struct states *states, cl_event event)
     }
     states->events[states->event_count++] = event;
     return MAMBA_FINE;
-}
-
-static enum mamba_exit write_array(const struct states *states, cl_mem buffer,
-                                   size_t offset, const void *values,
-                                   size_t size, cl_bool blocking)
-{
-    return check(clEnqueueWriteBuffer(states->machine->queue, buffer, blocking,
-                                      offset, size, values, 0, NULL, NULL),
-                 "clEnqueueWriteBuffer");
 }
 
 enum mamba_exit states_admit(struct states *states, size_t slot, int32_t column)
