@@ -27,6 +27,18 @@ static char *build_log(cl_program program, cl_device_id device)
     return text;
 }
 
+void program_options(const struct variant *variant, uint32_t bank_count,
+                     char *options, size_t size)
+{
+    /* 1.2 is what the kernels need, and every device that is not refused has
+     * it. */
+    snprintf(options, size,
+             "-cl-std=CL1.2 -DCLMOVE_BANKS=%u -DCLMOVE_SLICE_ROWS=%u "
+             "-DCLMOVE_BATCH_SLICE=%u -DCLMOVE_CPU=%d",
+             bank_count, variant->slice_rows, variant->batch_slice,
+             variant->cpu);
+}
+
 clmove_status program_build(const struct clmove_log *log, cl_context context,
                             cl_device_id device, const char *text,
                             const struct variant *variant, uint32_t bank_count,
@@ -36,13 +48,7 @@ clmove_status program_build(const struct clmove_log *log, cl_context context,
     cl_int created = CL_SUCCESS;
     char options[200];
     char *said = NULL;
-    /* 1.2 is what the kernels need, and every device that is not refused has
-     * it. */
-    snprintf(options, sizeof options,
-             "-cl-std=CL1.2 -DCLMOVE_BANKS=%u -DCLMOVE_SLICE_ROWS=%u "
-             "-DCLMOVE_BATCH_SLICE=%u -DCLMOVE_CPU=%d",
-             bank_count, variant->slice_rows, variant->batch_slice,
-             variant->cpu);
+    program_options(variant, bank_count, options, sizeof options);
     cl_program built =
         clCreateProgramWithSource(context, 1, &text, NULL, &created);
     CHECK_CL(created);
