@@ -71,8 +71,8 @@ static void cut_range(__global const uchar *dst, __global const uchar *src,
 }
 
 /* What is loaded for 16 bytes at any address: the two aligned vectors that hold
- * them, or one twice if the address is aligned itself. They are shifted when
- * they are stored, so that loads stay in flight until then. */
+ * them, or one if the address is aligned itself. They are shifted when they are
+ * stored, so that loads stay in flight until then. */
 typedef ulong4 pair;
 
 /* For vector i of src, whose address is `phase` modulo 16. */
@@ -85,7 +85,8 @@ static pair load_pair(__global const uchar *src, ulong i, uint phase)
 #else
     __global const ulong2 *from = (__global const ulong2 *)(src - phase) + i;
     const ulong2 low = from[0];
-    ulong2 high = low;
+    /* Not `low`: on AMD the copy would wait for the load. */
+    ulong2 high = (ulong2)(0);
     if (phase != 0)
         high = from[1];
     return (pair)(low, high);
