@@ -81,6 +81,8 @@ is_there() {
     libcmocka-dev) pkg_config_knows cmocka ;;
     pocl-opencl-icd) has_opencl_device 2>/dev/null ;;
     clang-format-14) clang_format_14 >/dev/null ;;
+    libclc-15) [ -e /usr/lib/clc/amdgcn--amdhsa.bc ] ;;
+    intel-opencl-icd) have ocloc ;;
     *) have "$1" ;; # the package is named like its command
     esac
 }
@@ -108,6 +110,9 @@ purpose_of() {
     oclgrind) echo "Oclgrind, for the race checks" ;;
     clang) echo "clang, which checks the kernels" ;;
     clang-format-14) echo "clang-format, version 14" ;;
+    clang-22) echo "clang 22, which compiles the kernels for AMD" ;;
+    libclc-15) echo "libclc, for the same" ;;
+    intel-opencl-icd) echo "ocloc, which compiles the kernels for Intel" ;;
     *) echo "$1" ;;
     esac
 }

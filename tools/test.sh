@@ -41,6 +41,9 @@ need_build
 need_device
 want libcmocka-dev
 want oclgrind
+# For Intel it takes ocloc, which is used where it is. In Debian it comes with a
+# driver, and whether to have that one is the user's choice.
+want clang-22 libclc-15
 
 build_tree "${options[@]}"
 if ! is_there libcmocka-dev; then
@@ -68,6 +71,10 @@ status=0
 meson test -C "$root/build" --print-errorlogs || status=$?
 if ! is_there oclgrind; then
     say "Oclgrind is missing: the race checks were not run"
+fi
+find_missing clang-22 libclc-15 intel-opencl-icd
+if [ ${#missing[@]} -gt 0 ]; then
+    say "missing: ${missing[*]}: not all kernels were compiled for other devices"
 fi
 python3 "$root/tools/count_tests.py" "$log" || status=1
 exit "$((status ? 1 : 0))"
