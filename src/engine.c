@@ -31,13 +31,14 @@ void engine_release(struct clmove_engine *engine)
     }
     engine_release_kernel(&engine->nothing);
     scratch_release(&engine->moves.scratch);
-    for (size_t i = 0; i < ENGINE_PARTS; i++) {
+    for (size_t i = 0; i < PROGRAM_PARTS; i++) {
         for (size_t j = 0; j < PROGRAM_BANK_CHOICES; j++) {
             if (engine->parts[i].programs[j] != NULL)
                 clReleaseProgram(engine->parts[i].programs[j]);
         }
         free(engine->parts[i].text);
     }
+    binary_cache_close(&engine->cache);
     if (engine->context != NULL)
         clReleaseContext(engine->context);
     pthread_mutex_destroy(&engine->mutex);
@@ -63,12 +64,6 @@ static size_t bank_choice_limit(const struct clmove_engine *engine)
     return choice;
 }
 
-static struct engine_part *find_part(struct clmove_engine *engine,
-                                     uint32_t part)
-{
-    return &engine->parts[part == CLMOVE_PART_STATES];
-}
-
 clmove_status engine_program(struct clmove_engine *engine, uint32_t part,
                              size_t bank_count, cl_program *program,
                              uint32_t *banks)
@@ -76,7 +71,11 @@ clmove_status engine_program(struct clmove_engine *engine, uint32_t part,
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_log *log = &engine->log;
     const size_t limit = bank_choice_limit(engine);
-    struct engine_part *own = find_part(engine, part);
+    const struct program_target target = {log, engine->context,
+                                          engine->device.device,
+                                          &engine->variant, &engine->cache};
+    const size_t index = part == CLMOVE_PART_STATES;
+    struct engine_part *own = &engine->parts[index];
     size_t choice = 0;
     CHECK(own->wanted, CLMOVE_INVALID_ARGUMENT,
           "the engine was made without the part %s",
@@ -87,9 +86,8 @@ clmove_status engine_program(struct clmove_engine *engine, uint32_t part,
     pthread_mutex_lock(&engine->mutex);
     if (own->programs[choice] == NULL)
         status =
-            program_build(log, engine->context, engine->device.device,
-                          own->text, &engine->variant,
-                          program_bank_counts[choice], &own->programs[choice]);
+            program_make(&target, &program_parts[index], own->text,
+                         program_bank_counts[choice], &own->programs[choice]);
     *program = own->programs[choice];
     pthread_mutex_unlock(&engine->mutex);
     *banks = program_bank_counts[choice];
@@ -182,20 +180,19 @@ static clmove_status build_parts(const struct clmove_engine_params *params,
 {
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_log *log = &engine->log;
-    static const char *const files[ENGINE_PARTS] = {"move", "ssm"};
     cl_program program = NULL;
     uint32_t banks = 0;
     CHECK((params->parts & ~3u) == 0, CLMOVE_INVALID_ARGUMENT,
           "params->parts is 0x%x, and only the bits of enum clmove_part have a "
           "meaning",
           params->parts);
-    for (uint32_t i = 0; i < ENGINE_PARTS; i++) {
+    for (uint32_t i = 0; i < PROGRAM_PARTS; i++) {
         engine->parts[i].wanted =
             params->parts == 0 || (params->parts & 1u << i) != 0;
         if (!engine->parts[i].wanted)
             continue;
-        CHECK_STATUS(
-            source_load(log, directory, files[i], &engine->parts[i].text));
+        CHECK_STATUS(source_load(log, directory, program_parts[i].name,
+                                 &engine->parts[i].text));
         CHECK_STATUS(engine_program(engine, 1u << i, 1, &program, &banks));
         if (engine->nothing.kernel == NULL)
             CHECK_STATUS(engine_make_kernel(engine, program, "clmove_nothing",
@@ -316,6 +313,7 @@ clmove_status clmove_engine_create(const struct clmove_engine_params *params,
     pthread_mutex_init(&made->mutex, NULL);
     pthread_mutex_init(&made->moves.mutex, NULL);
     made->log = params->log;
+    made->cache.folder = -1;
     CHECK_CL(clmove_device_describe(params->device, &made->device));
     CHECK(made->device.unsupported == NULL, CLMOVE_UNSUPPORTED_DEVICE,
           "the device %s cannot be used: %s", made->device.name,
@@ -328,6 +326,8 @@ clmove_status clmove_engine_create(const struct clmove_engine_params *params,
         directory = NULL;
     CHECK_CL(clRetainContext(params->context));
     made->context = params->context;
+    binary_cache_open(log, &made->device, params->cache_directory,
+                      &made->cache);
     CHECK_STATUS(build_parts(params, directory, made));
     *engine = made;
     made = NULL;
@@ -355,6 +355,9 @@ clmove_status clmove_engine_describe(const struct clmove_engine *engine,
         .group_count = engine->variant.group_count,
         .tile_size = engine->variant.tile_size,
         .slice_rows = engine->variant.slice_rows,
+        .uses_cache = engine->cache.folder >= 0,
+        .programs_cached = atomic_load(&engine->cache.loaded),
+        .programs_built = atomic_load(&engine->cache.built),
     };
     return CLMOVE_SUCCESS;
 }

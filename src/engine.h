@@ -14,8 +14,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { ENGINE_PARTS = 2 };
-
 /* The programs of a part, one for each number of banks, built when needed. */
 struct engine_part {
     bool wanted;
@@ -60,7 +58,8 @@ struct clmove_engine {
     uint32_t forced_variant; /* of moves, from the environment; 0: none */
     struct clmove_log log;
     pthread_mutex_t mutex; /* guards programs */
-    struct engine_part parts[ENGINE_PARTS];
+    struct engine_part parts[PROGRAM_PARTS];
+    struct binary_cache cache;
     struct engine_moves moves;
     struct engine_kernel nothing; /* has no arguments, so it needs no mutex */
 };

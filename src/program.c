@@ -1,4 +1,4 @@
-/* Builds clmove's programs for one device. */
+/* Gets clmove's programs for one device: compiled, or from the cache. */
 
 #include "program.h"
 
@@ -7,6 +7,14 @@
 #include <string.h>
 
 const uint32_t program_bank_counts[PROGRAM_BANK_CHOICES] = {2, 16, 64};
+
+const struct program_part program_parts[PROGRAM_PARTS] = {
+    {"move",
+     {"clmove_nothing", "clmove_copy", "clmove_shift", "clmove_batch",
+      "clmove_batch_device"}},
+    {"ssm",
+     {"clmove_nothing", "clmove_ssm_step", "clmove_ssm_aside",
+      "clmove_ssm_indices", "clmove_ssm_copy", "clmove_ssm_zero"}}};
 
 /* All that the compiler said; freed by the caller; NULL when it said nothing
  * that can be had. */
@@ -39,23 +47,21 @@ void program_options(const struct variant *variant, uint32_t bank_count,
              variant->cpu);
 }
 
-clmove_status program_build(const struct clmove_log *log, cl_context context,
-                            cl_device_id device, const char *text,
-                            const struct variant *variant, uint32_t bank_count,
-                            cl_program *program)
+static clmove_status build_text(const struct program_target *target,
+                                const char *text, const char *options,
+                                cl_program *program)
 {
     clmove_status status = CLMOVE_SUCCESS;
+    const struct clmove_log *log = target->log;
     cl_int created = CL_SUCCESS;
-    char options[200];
     char *said = NULL;
-    program_options(variant, bank_count, options, sizeof options);
     cl_program built =
-        clCreateProgramWithSource(context, 1, &text, NULL, &created);
+        clCreateProgramWithSource(target->context, 1, &text, NULL, &created);
     CHECK_CL(created);
     const cl_int result =
-        clBuildProgram(built, 1, &device, options, NULL, NULL);
+        clBuildProgram(built, 1, &target->device, options, NULL, NULL);
     if (result != CL_SUCCESS)
-        said = build_log(built, device);
+        said = build_log(built, target->device);
     CHECK(result == CL_SUCCESS, CLMOVE_BUILD_FAILED,
           "building the kernels with \"%s\" failed with %s; the compiler "
           "said:\n%s",
@@ -66,5 +72,63 @@ out:
     free(said);
     if (built != NULL)
         clReleaseProgram(built);
+    return status;
+}
+
+/* Builds what the cache held. Tries every kernel: drivers have taken binaries
+ * of other versions that lacked some. */
+static cl_int build_kept(const struct program_target *target,
+                         const struct program_part *part, const char *options,
+                         cl_program program)
+{
+    cl_int result =
+        clBuildProgram(program, 1, &target->device, options, NULL, NULL);
+    for (size_t i = 0; result == CL_SUCCESS && part->kernels[i] != NULL; i++) {
+        cl_kernel kernel = clCreateKernel(program, part->kernels[i], &result);
+        if (result == CL_SUCCESS)
+            clReleaseKernel(kernel);
+    }
+    return result;
+}
+
+/* The program from the cache; NULL when it has none that can be used. */
+static cl_program take_kept(const struct program_target *target,
+                            const struct program_part *part,
+                            const char *options, const char *title,
+                            const char *text)
+{
+    cl_program kept = binary_load(target->cache, target->log, target->context,
+                                  target->device, title, text);
+    if (kept == NULL)
+        return NULL;
+    const cl_int result = build_kept(target, part, options, kept);
+    if (result == CL_SUCCESS)
+        return kept;
+    log_message(target->log, CLMOVE_LOG_INFO, CLMOVE_SUCCESS,
+                "the kept program %s cannot be used: %s", title,
+                clmove_status_name(result));
+    clReleaseProgram(kept);
+    return NULL;
+}
+
+clmove_status program_make(const struct program_target *target,
+                           const struct program_part *part, const char *text,
+                           uint32_t bank_count, cl_program *program)
+{
+    clmove_status status = CLMOVE_SUCCESS;
+    struct binary_cache *cache = target->cache;
+    char options[200];
+    char title[220];
+    program_options(target->variant, bank_count, options, sizeof options);
+    snprintf(title, sizeof title, "%s %s", part->name, options);
+    *program = take_kept(target, part, options, title, text);
+    if (*program != NULL) {
+        atomic_fetch_add(&cache->loaded, 1);
+        return CLMOVE_SUCCESS;
+    }
+    CHECK_STATUS(build_text(target, text, options, program));
+    atomic_fetch_add(&cache->built, 1);
+    binary_store(cache, target->log, *program, target->device, title, text);
+out:
     return status;
 }

@@ -47,6 +47,19 @@ struct clmove_engine_params {
     /// environment's CLMOVE_TILE_SIZE, else what suits the device. At least 16;
     /// rounded up to a multiple of 16. Every value gives the same bytes.
     uint32_t tile_size;
+    /// A folder that keeps compiled programs for later runs. NULL: the
+    /// environment's CLMOVE_CACHE_DIR, and if that is not set either, none; ""
+    /// or "off": none. If only its last part is missing, it is made, with mode
+    /// 0700. Engines of any number of threads and processes may share one.
+    ///
+    /// A folder that cannot be used, or takes no files, gives one warning in
+    /// the log, and programs are compiled. An entry that is damaged, or that
+    /// the driver refuses, is replaced. Other drivers, devices, kernel texts,
+    /// build options or versions of clmove never use each other's entries. The
+    /// entries used longest ago are removed when all together exceed 64 MiB.
+    /// Programs run as they are found there: let nobody else write into it.
+    /// PoCL has a cache of its own, so there the folder is not used.
+    const char *cache_directory;
 };
 
 /// What an engine decided for its device.
@@ -57,9 +70,13 @@ struct clmove_engine_info {
     uint32_t tile_size;   ///< bytes that one group moves before it takes the
                           ///< next tile
     uint32_t slice_rows;  ///< requests whose decisions fit local memory at once
+    uint32_t uses_cache;  ///< 1: programs are kept in a cache folder, else 0
+    uint32_t programs_cached; ///< programs taken from that folder so far
+    uint32_t programs_built;  ///< programs compiled so far
 };
 
-/// Creates an engine and builds its programs, which may take a second.
+/// Creates an engine with its programs. To build them may take a second; to
+/// take them from a cache folder, milliseconds.
 ///
 /// *engine receives the object, or NULL on failure.
 ///
