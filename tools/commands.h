@@ -11,5 +11,6 @@ enum cli_exit cmd_check(int argc, char **argv);
 enum cli_exit cmd_batch(int argc, char **argv);
 enum cli_exit cmd_bench(int argc, char **argv);
 enum cli_exit cmd_replay(int argc, char **argv);
+enum cli_exit cmd_cache(int argc, char **argv);
 
 #endif

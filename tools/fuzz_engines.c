@@ -34,6 +34,8 @@ clmove_status fuzz_engines_get(struct fuzz_engines *engines, uint32_t shape,
         params.device = session->device.device;
         params.log = session_log();
         params.parts = engines->parts;
+        /* One warning about an unusable folder is enough. */
+        params.cache_directory = "off";
         params.group_size = shapes[shape].group_size;
         params.group_count = shapes[shape].group_count;
         params.tile_size = shapes[shape].tile_size;

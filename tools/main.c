@@ -18,7 +18,9 @@ static const struct {
     {"batch", "move bytes of a file as a list says", cmd_batch},
     {"bench", "time moves and batches against what OpenCL has", cmd_bench},
     {"replay", "replay a recorded decode with state copies, and prove it",
-     cmd_replay}};
+     cmd_replay},
+    {"cache", "the folder of compiled programs: what it has, clear it",
+     cmd_cache}};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static void print_help(void)
@@ -46,6 +48,9 @@ static void print_help(void)
         "\n"
         "Environment:\n"
         "  CLMOVE_DEVICE       the device where --device is not given\n"
+        "  CLMOVE_CACHE_DIR    the folder of compiled programs, or off; else "
+        "clmove in\n"
+        "                      XDG_CACHE_HOME, else .cache/clmove in HOME\n"
         "  CLMOVE_KERNEL_DIR   a folder with kernel files that replace the "
         "built-in ones\n"
         "  CLMOVE_GROUP_SIZE   work-items in a work-group\n"

@@ -2,6 +2,8 @@
 
 #include "session.h"
 
+#include "user_cache.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,8 +31,8 @@ bool session_failed(clmove_status status, const char *what)
     return true;
 }
 
-enum cli_exit session_open(struct session *session, const char *selection,
-                           uint32_t parts)
+enum cli_exit session_open_device(struct session *session,
+                                  const char *selection)
 {
     memset(session, 0, sizeof *session);
     struct clmove_log log = session_log();
@@ -38,28 +40,48 @@ enum cli_exit session_open(struct session *session, const char *selection,
         clmove_device_select(selection, &log, &session->device);
     if (status != CLMOVE_SUCCESS)
         return cli_exit_code(status);
-    cl_device_id device = session->device.device;
     cl_context_properties properties[] = {
         CL_CONTEXT_PLATFORM, (cl_context_properties)session->device.platform,
         0};
     cl_int code = CL_SUCCESS;
-    session->context =
-        clCreateContext(properties, 1, &device, NULL, NULL, &code);
+    session->context = clCreateContext(properties, 1, &session->device.device,
+                                       NULL, NULL, &code);
     if (session_failed(code, "clCreateContext"))
         return CLI_OPENCL_FAILED;
-    session->queue = clCreateCommandQueue(session->context, device,
-                                          CL_QUEUE_PROFILING_ENABLE, &code);
-    if (session_failed(code, "clCreateCommandQueue"))
-        return CLI_OPENCL_FAILED;
+    return CLI_GO_ON;
+}
+
+enum cli_exit session_make_engine(struct session *session, uint32_t parts)
+{
+    char folder[USER_CACHE_ROOM];
     struct clmove_engine_params params;
     memset(&params, 0, sizeof params);
     params.context = session->context;
-    params.device = device;
-    params.log = log;
+    params.device = session->device.device;
+    params.log = session_log();
     params.parts = parts;
-    status = clmove_engine_create(&params, &session->engine);
+    params.cache_directory = user_cache_folder(folder);
+    clmove_status status = clmove_engine_create(&params, &session->engine);
     if (session_failed(status, "clmove_engine_create"))
         return cli_exit_code(status);
+    return CLI_GO_ON;
+}
+
+enum cli_exit session_open(struct session *session, const char *selection,
+                           uint32_t parts)
+{
+    enum cli_exit result = session_open_device(session, selection);
+    if (result != CLI_GO_ON)
+        return result;
+    cl_int code = CL_SUCCESS;
+    session->queue =
+        clCreateCommandQueue(session->context, session->device.device,
+                             CL_QUEUE_PROFILING_ENABLE, &code);
+    if (session_failed(code, "clCreateCommandQueue"))
+        return CLI_OPENCL_FAILED;
+    result = session_make_engine(session, parts);
+    if (result != CLI_GO_ON)
+        return result;
     session->mark = session_buffer(session, 16, "empty commands");
     return session->mark ? CLI_GO_ON : CLI_OPENCL_FAILED;
 }

@@ -20,6 +20,13 @@ struct session {
  * session_close is needed after a failure, too. */
 enum cli_exit session_open(struct session *session, const char *selection,
                            uint32_t parts);
+
+/* The two halves of it: a context alone; then an engine, which keeps its
+ * programs in the user's cache folder. */
+enum cli_exit session_open_device(struct session *session,
+                                  const char *selection);
+enum cli_exit session_make_engine(struct session *session, uint32_t parts);
+
 void session_close(struct session *session);
 
 /* A log that prints errors and warnings with cli_error. */
