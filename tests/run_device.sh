@@ -15,4 +15,6 @@ if [ -z "${OCL_ICD_VENDORS+set}" ] && [ -z "${CLMOVE_DEVICE+set}" ] &&
 fi
 # A shared cache may hold a damaged entry, which PoCL does not survive.
 export POCL_CACHE_DIR="${POCL_CACHE_DIR:-$build/pocl-cache}"
+# Not the user's programs; tests of the cache have folders of their own.
+export CLMOVE_CACHE_DIR=off
 exec "$@"

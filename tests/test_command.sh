@@ -1,12 +1,15 @@
 #!/bin/bash
 # Checks of the clmove command as a user calls it.
 # usage: test_command.sh CLMOVE plan|device
+#        test_command.sh CLMOVE cache DRIVER
 #
 # plan: what needs no device, and is run with none. device: on the caller's.
+# cache: there too, with a library preloaded that makes it give binaries.
 set -u
 
 clmove=$(realpath "$1")
 suite=$2
+driver=${3:+$(realpath "$3")}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -23,7 +26,7 @@ fail() {
 expect() {
     local wanted=$1 status=0
     shift
-    "$clmove" "$@" >out 2>err || status=$?
+    LD_PRELOAD=$driver "$clmove" "$@" >out 2>err || status=$?
     [ "$status" -eq "$wanted" ] || fail "status $status, not $wanted: $*"
 }
 
@@ -111,7 +114,9 @@ check_plan() {
     expect 2 check --only states --variant split
     expect 2 check --only batches --variant driver
     expect 2 check --only nonsense
-    for command in batch bench check devices replay; do
+    expect 3 cache
+    expect 2 cache --clear --device cpu
+    for command in batch bench cache check devices replay; do
         expect 0 "$command" --help
         prints "^usage: clmove $command"
     done
@@ -164,6 +169,101 @@ check_device() {
     expect 0 check --seed 5 --case 3 --only batches
     expect 0 check --seed 5 --case 4 --variant split
     prints '^no difference$'
+}
+
+# lists COUNT [FOLDER]: how many programs the folder holds, and nothing else.
+lists() {
+    local here=${2:-$HOME/.cache/clmove} count
+    count=$(find "$here" -name '*.program' 2>/dev/null | wc -l)
+    [ "$count" -eq "$1" ] || fail "$count programs, not $1, in $here"
+    [ -z "$(find "$here" -type f ! -name '*.program' 2>/dev/null)" ] ||
+        fail "something else lies in $here"
+}
+
+# starts taken|compiled: what both parts must report of a start.
+starts() {
+    expect 0 cache
+    prints "^moves +[0-9.]+ ms, $1"
+    prints "^states +[0-9.]+ ms, $1"
+    [ ! -s err ] || fail 'a warning'
+}
+
+# uncached: it works, and keeps nothing anywhere.
+uncached() {
+    expect 0 batch cycle.txt
+    [ ! -s err ] || fail 'a warning'
+    starts 'compiled; no folder is used'
+    prints '^folder +none$'
+}
+
+check_cache() {
+    "$clmove" devices >out 2>err || { cat err >&2; exit 77; }
+    # The sanitizer would rather be the first library.
+    export ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0"
+    unset CLMOVE_CACHE_DIR XDG_CACHE_HOME
+    local home here in_root=(/clmove /.cache /.cache/clmove) there
+    printf '0 4 4\n4 8 4\n8 0 4\n' >cycle.txt
+    here=$(find . | sort)
+    there=$(ls -d "${in_root[@]}" 2>/dev/null)
+
+    # No home: nothing is kept, and nothing written here or in /.
+    for home in '' / // relative . "$folder/cycle.txt" /nonexistent; do
+        HOME=$home uncached
+    done
+    (unset HOME && uncached && exit "$failures") || failures=$?
+    env -i LD_PRELOAD="$driver" ASAN_OPTIONS="$ASAN_OPTIONS" \
+        OCL_ICD_VENDORS="${OCL_ICD_VENDORS:-}" \
+        POCL_CACHE_DIR="${POCL_CACHE_DIR:-}" \
+        "$clmove" batch cycle.txt >out 2>err || fail 'env -i'
+    [ ! -s err ] || fail 'a warning'
+    [ "$(find . | sort)" = "$here" ] || fail "written here: $(find .)"
+    [ "$(ls -d "${in_root[@]}" 2>/dev/null)" = "$there" ] ||
+        fail 'written into /'
+
+    # A home: the second start takes what the first one kept.
+    export HOME="$folder/a home with spaces, ä"
+    mkdir "$HOME"
+    starts compiled
+    lists 2
+    [ "$(stat -c %a "$HOME/.cache/clmove")" = 700 ] || fail 'mode of the folder'
+    [ "$(stat -c %a "$HOME/.cache")" = 700 ] || fail 'mode of .cache'
+    for _ in 2 3; do
+        starts taken
+        prints '^entries +2,'
+        prints ' move +2 +[0-9]'
+        prints ' ssm +2 +[0-9]'
+        lists 2
+    done
+    expect 0 batch cycle.txt
+    lists 2
+    : >"$HOME/.cache/clmove/0123456789abcdef0123456789abcdef.program"
+    echo mine >"$HOME/.cache/clmove/mine.txt"
+    expect 0 cache
+    expect 0 cache --clear
+    prints '^removed +3 of 3 files'
+    [ "$(ls "$HOME/.cache/clmove")" = mine.txt ] || fail 'not just that'
+    rm "$HOME/.cache/clmove/mine.txt"
+    starts compiled
+
+    # XDG_CACHE_HOME goes before HOME, if it is a path; our own before both.
+    mkdir xdg
+    export XDG_CACHE_HOME=xdg
+    starts taken
+    export XDG_CACHE_HOME=$folder/xdg
+    starts compiled
+    lists 2 xdg/clmove
+    export CLMOVE_CACHE_DIR=$folder/own
+    starts compiled
+    lists 2 own
+    export CLMOVE_CACHE_DIR=off
+    uncached
+    # One warning about a folder that cannot be used, and no other harm.
+    export CLMOVE_CACHE_DIR=$folder/cycle.txt/below
+    expect 0 batch cycle.txt
+    [ "$(wc -l <err)" -eq 1 ] || fail 'not one line on stderr'
+    says 'warning: the cache folder'
+    expect 0 check --seed 5 --case 3
+    [ "$(grep -c 'warning: ' err)" -eq 1 ] || fail 'not one warning'
 }
 
 "check_$suite"

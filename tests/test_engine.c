@@ -1,5 +1,6 @@
 /* Finding devices, making engines: what is refused, what is honoured. */
 
+#include "cache_folder.h"
 #include "edit.h"
 #include "runner.h"
 #include "scenes.h"
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A variable changed for one test. */
 struct kept_variable {
@@ -212,6 +214,37 @@ static void test_kernel_directory(void **state)
     restore_variable(&kept);
 }
 
+/* As far as the real driver has binaries; PoCL's are left alone. */
+static void test_cache_directory(void **state)
+{
+    struct test_device *device = *state;
+    struct clmove_engine_params params = usual_params(device);
+    struct cache_folder folder;
+    const int pocl =
+        strcmp(device->info.platform_name, "Portable Computing Language") == 0;
+    size_t entries = 0;
+
+    cache_folder_open(&folder, "programs");
+    params.cache_directory = folder.path;
+    for (int run = 0; run < 2; run++) {
+        struct clmove_engine *engine = NULL;
+        struct clmove_engine_info info;
+        assert_int_equal(clmove_engine_create(&params, &engine),
+                         CLMOVE_SUCCESS);
+        assert_int_equal(clmove_engine_describe(engine, &info), CLMOVE_SUCCESS);
+        clmove_engine_destroy(&engine);
+        assert_int_equal(info.uses_cache, !pocl);
+        assert_int_equal(info.programs_cached, entries);
+        assert_int_equal(info.programs_cached + info.programs_built, 2);
+        entries = cache_folder_files(&folder).entries;
+        assert_true(entries == 0 || !pocl);
+    }
+    if (pocl) {
+        assert_int_equal(access(folder.path, F_OK), -1); /* not even made */
+    }
+    cache_folder_close(&folder);
+}
+
 /* inducer/pyopencl and others cut build logs: all of it must arrive, with the
  * place named as in the file. */
 static void test_build_log(void **state)
@@ -304,6 +337,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_bad_params),
         cmocka_unit_test(test_environment_numbers),
         cmocka_unit_test(test_kernel_directory),
+        cmocka_unit_test(test_cache_directory),
         cmocka_unit_test(test_build_log),
         cmocka_unit_test(test_sub_device),
     };

@@ -48,6 +48,13 @@ static int replace_program(cl_program old, cl_program new)
     return found;
 }
 
+/* A program's address may be that of one that is gone. */
+static void forget_program(cl_program program)
+{
+    while (program && replace_program(program, NULL)) {
+    }
+}
+
 static int is_from_binary(cl_program program)
 {
     return replace_program(program, program);
@@ -145,9 +152,7 @@ static cl_program real_from_source(cl_context context, cl_uint count,
 
     find_real("clCreateProgramWithSource", &real);
     program = real(context, count, texts, sizes, error);
-    if (program) {
-        replace_program(program, NULL); /* one of that address is gone */
-    }
+    forget_program(program);
     return program;
 }
 
@@ -208,6 +213,7 @@ cl_program CL_API_CALL clCreateProgramWithBinary(
     if (program && fake_binaries.binary_status != CL_SUCCESS) {
         *accepted = fake_binaries.binary_status;
     }
+    forget_program(program);
     if (program && !replace_program(NULL, program)) {
         abort(); /* more of them than there is room for */
     }
