@@ -108,10 +108,15 @@ static void test_keys(void **state)
                        bytes, sizeof(bytes)));
     assert_true(cache_store(opened, "ab", "c", bytes, 1));
     assert_false(holds(opened, "a", "bc", bytes, 1));
+    /* and all of them lie side by side */
+    assert_true(cache_store(opened, "device two\nclmove 1\n", text, bytes, 2));
+    assert_true(cache_store(opened, "a", "bc", bytes, 3));
+    assert_true(holds(opened, "ab", "c", bytes, 1));
+    assert_true(holds_bytes(opened));
     /* replaced as a whole */
     assert_true(cache_store(opened, about, text, bytes + 3, 4));
     assert_true(holds(opened, about, text, bytes + 3, 4));
-    assert_int_equal(cache_folder_files(&folder).entries, 2);
+    assert_int_equal(cache_folder_files(&folder).entries, 4);
     assert_int_equal(cache_folder_files(&folder).unfinished, 0);
     assert_int_equal(cache_folder_files(&folder).others, 0);
     close_folder(&folder, opened);

@@ -201,7 +201,8 @@ check_cache() {
     # The sanitizer would rather be the first library.
     export ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0"
     unset CLMOVE_CACHE_DIR XDG_CACHE_HOME
-    local home here in_root=(/clmove /.cache /.cache/clmove) there
+    local home here there
+    local in_root=(/clmove /.cache /.cache/clmove /nonexistent)
     printf '0 4 4\n4 8 4\n8 0 4\n' >cycle.txt
     here=$(find . | sort)
     there=$(ls -d "${in_root[@]}" 2>/dev/null)
@@ -213,6 +214,8 @@ check_cache() {
     (unset HOME && uncached && exit "$failures") || failures=$?
     env -i LD_PRELOAD="$driver" ASAN_OPTIONS="$ASAN_OPTIONS" \
         OCL_ICD_VENDORS="${OCL_ICD_VENDORS:-}" \
+        CLMOVE_DEVICE="${CLMOVE_DEVICE:-}" \
+        RUSTICL_ENABLE="${RUSTICL_ENABLE:-}" \
         POCL_CACHE_DIR="${POCL_CACHE_DIR:-}" \
         "$clmove" batch cycle.txt >out 2>err || fail 'env -i'
     [ ! -s err ] || fail 'a warning'
