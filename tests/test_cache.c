@@ -298,6 +298,7 @@ static void test_bounded(void **state)
 
     (void)state;
     assert_non_null(large);
+    make_file(opened, "letter.txt", 100000); /* not ours, and not counted */
     for (int i = 0; i < ROUNDS; i++) {
         snprintf(source, sizeof(source), "text %d", i);
         large[0] = (unsigned char)i;
@@ -306,6 +307,7 @@ static void test_bounded(void **state)
         assert_true(holds(opened, about, "text 0", large, SIZE));
     }
     assert_int_equal(cache_folder_files(&folder).entries, FIT);
+    assert_int_equal(cache_folder_files(&folder).others, 1);
     for (int i = 1; i < ROUNDS; i++) {
         snprintf(source, sizeof(source), "text %d", i);
         large[0] = (unsigned char)i;

@@ -212,7 +212,8 @@ check_cache() {
         HOME=$home uncached
     done
     (unset HOME && uncached && exit "$failures") || failures=$?
-    env -i LD_PRELOAD="$driver" ASAN_OPTIONS="$ASAN_OPTIONS" \
+    env -i PATH="$PATH" LD_PRELOAD="$driver" ASAN_OPTIONS="$ASAN_OPTIONS" \
+        LSAN_OPTIONS="${LSAN_OPTIONS:-}" \
         OCL_ICD_VENDORS="${OCL_ICD_VENDORS:-}" \
         CLMOVE_DEVICE="${CLMOVE_DEVICE:-}" \
         RUSTICL_ENABLE="${RUSTICL_ENABLE:-}" \
