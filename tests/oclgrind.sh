@@ -31,7 +31,7 @@ fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # The caller's choice is about real devices; here there is only the simulator.
-unset CLMOVE_DEVICE OCL_ICD_VENDORS
+unset CLMOVE_DEVICE OCL_ICD_VENDORS CLMOVE_CACHE_DIR
 
 status=0
 # shellcheck disable=SC2086 # empty, or one word
