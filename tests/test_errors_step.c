@@ -248,6 +248,7 @@ static void test_absent_is_enough(void **state)
             stage->step_params.draft = absent;
         } else {
             stage->step_params.column_out = absent;
+            stage->reference.column_out = NULL;
         }
         stage_create(stage, device->engine);
         stage_call(stage, (enum scene_operation)op);

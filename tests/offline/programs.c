@@ -8,7 +8,7 @@
  * line with the file's name and the compiler's options to stdout.
  */
 
-#include "engine.h"
+#include "program.h"
 #include "source.h"
 
 #include <stdio.h>
@@ -26,7 +26,6 @@ static bool write_text(const char *path, const char *text)
 
 int main(int argc, char **argv)
 {
-    static const char *const parts[ENGINE_PARTS] = {"move", "ssm"};
     static const struct variant_wishes no_wishes;
     if (argc != 3) {
         fprintf(stderr, "usage: programs LOCAL_SIZE FOLDER\n");
@@ -39,22 +38,23 @@ int main(int argc, char **argv)
         .local_size = strtoul(argv[1], NULL, 10),
     };
     const struct variant variant = variant_choose(&info, &no_wishes);
-    for (size_t i = 0; i < ENGINE_PARTS; i++) {
+    for (size_t i = 0; i < PROGRAM_PARTS; i++) {
         char *text = NULL;
-        if (source_load(NULL, NULL, parts[i], &text) != CLMOVE_SUCCESS)
+        if (source_load(NULL, NULL, program_parts[i].name, &text) !=
+            CLMOVE_SUCCESS)
             return 1;
         for (size_t j = 0; j < PROGRAM_BANK_CHOICES; j++) {
             const uint32_t banks = program_bank_counts[j];
             char options[200], path[4096];
-            snprintf(path, sizeof path, "%s/%s-%u.cl", argv[2], parts[i],
-                     banks);
+            snprintf(path, sizeof path, "%s/%s-%u.cl", argv[2],
+                     program_parts[i].name, banks);
             program_options(&variant, banks, options, sizeof options);
             if (!write_text(path, text)) {
                 perror(path);
                 free(text);
                 return 1;
             }
-            printf("%s-%u.cl %s\n", parts[i], banks, options);
+            printf("%s-%u.cl %s\n", program_parts[i].name, banks, options);
         }
         free(text);
     }
