@@ -13,5 +13,6 @@ struct clmove_embedded {
 
 extern const struct clmove_embedded tools_models_files[];
 extern const struct clmove_embedded tools_kernel_files[];
+extern const size_t tools_kernel_file_count;
 
 #endif

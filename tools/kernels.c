@@ -39,21 +39,37 @@ static void print_build_log(cl_program program, cl_device_id device)
     free(text);
 }
 
-static bool build(struct kernels *kernels, const struct session *session)
+cl_program kernels_build(const struct session *session, const char *file,
+                         const char *options)
 {
-    const char *text = tools_kernel_files[0].text;
+    const char *text = NULL;
+    for (size_t i = 0; i < tools_kernel_file_count; i++) {
+        if (strcmp(tools_kernel_files[i].name, file) == 0)
+            text = tools_kernel_files[i].text;
+    }
     cl_int code = CL_SUCCESS;
     cl_device_id device = session->device.device;
-    kernels->program =
+    cl_program program =
         clCreateProgramWithSource(session->context, 1, &text, NULL, &code);
     if (session_failed(code, "clCreateProgramWithSource"))
+        return NULL;
+    code = clBuildProgram(program, 1, &device, options, NULL, NULL);
+    if (code == CL_SUCCESS)
+        return program;
+    cli_error("building %s failed: %s (%d)", file, clmove_status_name(code),
+              code);
+    print_build_log(program, device);
+    clReleaseProgram(program);
+    return NULL;
+}
+
+static bool build(struct kernels *kernels, const struct session *session)
+{
+    cl_int code = CL_SUCCESS;
+    cl_device_id device = session->device.device;
+    kernels->program = kernels_build(session, "replay.cl", "-cl-std=CL1.2");
+    if (!kernels->program)
         return false;
-    code = clBuildProgram(kernels->program, 1, &device, "-cl-std=CL1.2", NULL,
-                          NULL);
-    if (session_failed(code, "building replay.cl")) {
-        print_build_log(kernels->program, device);
-        return false;
-    }
     const struct {
         cl_kernel *kernel;
         const char *name;

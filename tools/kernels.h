@@ -16,6 +16,11 @@ struct kernels {
     size_t group_count; /* of one state, or of one page */
 };
 
+/* Builds one of the tool's kernel files; NULL after printing the failure with
+ * the compiler's output. The caller releases it. */
+cl_program kernels_build(const struct session *session, const char *file,
+                         const char *options);
+
 /* Builds them; prints a failure with the compiler's output. kernels_destroy is
  * needed then, too. */
 bool kernels_create(struct kernels *kernels, const struct session *session);
