@@ -11,7 +11,7 @@
 
 enum {
     ROUNDS_MIN = 5, /* a median of fewer says nothing */
-    ROUNDS_MAX = 200,
+    ROUNDS_MAX = BENCH_ROUNDS_MAX,
     TOGETHER = 8,  /* rounds queued at once: the device never waits for us */
     IN_A_ROW = 256 /* commands in a row at most */
 };
@@ -26,14 +26,16 @@ struct pair {
     uint32_t turn; /* of both: a side finds no bytes warm from the other */
 };
 
-bool bench_open(struct bench *bench, const struct session *session, bool quick,
-                struct bench_table *table)
+bool bench_open(struct bench *bench, const struct session *session,
+                const struct bench_options *options, struct bench_table *table)
 {
     cl_int code = CL_SUCCESS;
     memset(bench, 0, sizeof *bench);
     bench->session = session;
-    bench->quick = quick;
+    bench->options = options;
+    bench->quick = options->quick;
     bench->table = table;
+    bench->failure = CLI_OPENCL_FAILED;
     bench->plain = clCreateCommandQueue(session->context,
                                         session->device.device, 0, &code);
     return !session_failed(code, "clCreateCommandQueue");
@@ -102,6 +104,8 @@ static double budget(const struct bench *bench)
 
 static uint32_t count_rounds(const struct pair *pair, uint32_t in_a_row)
 {
+    if (pair->bench->rounds)
+        return pair->bench->rounds;
     double one = (pair->guess[0] + pair->guess[1]) * in_a_row * 1e-6;
     double rounds = budget(pair->bench) / one;
     if (rounds < ROUNDS_MIN)
@@ -141,14 +145,35 @@ static bool time_events(struct pair *pair, uint32_t first, uint32_t count,
     return fine;
 }
 
-static void add_row(const struct pair *pair, const struct bench_name *name,
-                    const char *clock, uint32_t rounds)
+static void summarize(struct bench_summary *summaries, const char *clock,
+                      const double *ratios, double ratio, uint32_t rounds)
 {
+    struct bench_summary *summary = summaries;
+    while (summary->clock && strcmp(summary->clock, clock) != 0)
+        summary++;
+    summary->clock = clock;
+    if (summary->rows < BENCH_SUMMARY_ROWS)
+        summary->ratios[summary->rows++] = ratio;
+    summary->rows_behind += ratio < 1;
+    summary->pairs += rounds;
+    for (uint32_t i = 0; i < rounds; i++)
+        summary->pairs_behind += ratios[i] < 1;
+}
+
+void bench_add(struct bench *bench, const struct bench_name *name,
+               const char *clock, double *clmove, double *base, uint32_t rounds)
+{
+    double ratios[ROUNDS_MAX];
     struct bench_row row;
+    for (uint32_t i = 0; i < rounds; i++)
+        ratios[i] = clmove[i] > 0 ? base[i] / clmove[i] : 0;
     row.clock = clock;
-    row.clmove = stats_of(pair->samples[0], rounds);
-    row.base = stats_of(pair->samples[1], rounds);
-    bench_table_add(pair->bench->table, name, &row);
+    row.clmove = stats_of(clmove, rounds);
+    row.base = stats_of(base, rounds);
+    row.paired = stats_of(ratios, rounds).median;
+    if (bench->summary)
+        summarize(bench->summary, clock, ratios, row.paired, rounds);
+    bench_table_add(bench->table, name, &row);
 }
 
 static bool by_device(struct pair *pair, const struct bench_name *name)
@@ -161,7 +186,8 @@ static bool by_device(struct pair *pair, const struct bench_name *name)
             return false;
     }
     if (known)
-        add_row(pair, name, "device", rounds);
+        bench_add(pair->bench, name, "device", pair->samples[0],
+                  pair->samples[1], rounds);
     return true;
 }
 
@@ -183,7 +209,8 @@ static bool by_wall(struct pair *pair, const struct bench_name *name)
             pair->samples[which][i] = us / in_a_row;
         }
     }
-    add_row(pair, name, "wall", rounds);
+    bench_add(pair->bench, name, "wall", pair->samples[0], pair->samples[1],
+              rounds);
     return true;
 }
 

@@ -107,6 +107,7 @@ static bool time_work(struct bench *bench, struct work *work,
     struct bench_side clmove = {enqueue_clmove, work};
     struct bench_side copy = {enqueue_copy, work};
     name->subject = "move";
+    name->model = NULL;
     name->bytes = work->size;
     name->base = "clEnqueueCopyBuffer";
     name->base_moves = true;
@@ -186,4 +187,13 @@ static bool run(struct bench *bench)
     return fine;
 }
 
-const struct bench_subject bench_move = {"move", count_rows, run};
+const struct bench_subject bench_move = {
+    "move",
+    "moves within one buffer by 1 byte to 64 MiB, left and right, and\n"
+    "disjoint ones, left to the variant that clmove takes and by its\n"
+    "kernel, against clEnqueueCopyBuffer of as many disjoint bytes",
+    CLMOVE_PART_MOVES,
+    0,
+    true,
+    count_rows,
+    run};

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 
 bool bench_table_open(struct bench_table *table, const char *path,
@@ -25,7 +26,7 @@ bool bench_table_open(struct bench_table *table, const char *path,
     fprintf(table->tsv,
             "# device: %s\n"
             "subject\tcase\tbytes\tclock\tmedian_us\tmin_us\tp99_us\tbase\t"
-            "base_median_us\tbase_min_us\tbase_p99_us\tratio\n",
+            "base_median_us\tbase_min_us\tbase_p99_us\tratio\tpaired_ratio\n",
             device);
     return true;
 }
@@ -51,10 +52,10 @@ static void print_row(const struct bench_name *name,
     if (name->base) {
         printf(" %9.1f", row->base.median);
         print_rate(name->base_moves ? name->bytes : 0, row->base.median);
-        printf(" %7.3f %+9.1f",
+        printf(" %7.3f %7.3f %+9.1f  %s",
                row->clmove.median > 0 ? row->base.median / row->clmove.median
                                       : 0,
-               row->clmove.median - row->base.median);
+               row->paired, row->clmove.median - row->base.median, name->base);
     }
     printf("\n");
 }
@@ -62,16 +63,32 @@ static void print_row(const struct bench_name *name,
 static void write_row(FILE *tsv, const struct bench_name *name,
                       const struct bench_row *row)
 {
-    fprintf(tsv, "%s\t%s\t%" PRIu64 "\t%s\t%.3f\t%.3f\t%.3f\t", name->subject,
-            name->text, name->bytes, row->clock, row->clmove.median,
-            row->clmove.minimum, row->clmove.p99);
+    fprintf(tsv, "%s\t%s%s%s\t%" PRIu64 "\t%s\t%.3f\t%.3f\t%.3f\t",
+            name->subject, name->model ? name->model : "",
+            name->model ? " " : "", name->text, name->bytes, row->clock,
+            row->clmove.median, row->clmove.minimum, row->clmove.p99);
     if (name->base)
-        fprintf(tsv, "%s\t%.3f\t%.3f\t%.3f\t%.4f\n", name->base,
+        fprintf(tsv, "%s\t%.3f\t%.3f\t%.3f\t%.4f\t%.4f\n", name->base,
                 row->base.median, row->base.minimum, row->base.p99,
                 row->clmove.median > 0 ? row->base.median / row->clmove.median
-                                       : 0);
+                                       : 0,
+                row->paired);
     else
-        fprintf(tsv, "-\t-\t-\t-\t-\n");
+        fprintf(tsv, "-\t-\t-\t-\t-\t-\n");
+}
+
+void bench_table_note(struct bench_table *table, const char *format, ...)
+{
+    char text[240];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    progress_clear();
+    printf("%s\n", text);
+    fflush(stdout);
+    if (table->tsv)
+        fprintf(table->tsv, "# %s\n", text);
 }
 
 void bench_table_add(struct bench_table *table, const struct bench_name *name,
@@ -79,9 +96,9 @@ void bench_table_add(struct bench_table *table, const struct bench_name *name,
 {
     progress_clear();
     if (!table->started)
-        printf("%-26s %10s %-6s %9s %9s %9s %8s %9s %8s %7s %9s\n", "case",
-               "bytes", "clock", "median us", "min", "p99", "GB/s", "base us",
-               "GB/s", "ratio", "us more");
+        printf("%-26s %10s %-6s %9s %9s %9s %8s %9s %8s %7s %7s %9s  %s\n",
+               "case", "bytes", "clock", "median us", "min", "p99", "GB/s",
+               "base us", "GB/s", "ratio", "paired", "us more", "base");
     table->started = true;
     print_row(name, row);
     fflush(stdout);

@@ -12,6 +12,7 @@
 /* What is timed. */
 struct bench_name {
     const char *subject; /* "move" */
+    const char *model;   /* of the states; NULL: none */
     char text[40];       /* "left 16" */
     uint64_t bytes;      /* moved, counted once; 0: no rate */
     const char *base;    /* what it is compared with; NULL: nothing */
@@ -22,6 +23,7 @@ struct bench_name {
 struct bench_row {
     const char *clock; /* "device", "wall", "host" */
     struct stats clmove, base;
+    double paired; /* median of the pairs' ratios */
 };
 
 struct bench_table {
@@ -33,6 +35,10 @@ struct bench_table {
 /* `path` may be NULL. False after printing why it cannot be written. */
 bool bench_table_open(struct bench_table *table, const char *path,
                       const char *device);
+
+/* A line of text, in the file a comment. */
+void bench_table_note(struct bench_table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* One line. */
 void bench_table_add(struct bench_table *table, const struct bench_name *name,

@@ -109,6 +109,15 @@ static bool store(const struct cli_command *command,
         snprintf(why, sizeof why, "must be %s, not \"%.40s\"",
                  option->value_name, value);
         return refuse(command, option->name, why);
+    case CLI_LIST: {
+        struct cli_list *list = option->target;
+        snprintf(why, sizeof why, "can be given at most %d times",
+                 CLI_LIST_MAX);
+        if (list->count == CLI_LIST_MAX)
+            return refuse(command, option->name, why);
+        list->text[list->count++] = value;
+        return true;
+    }
     }
     return false;
 }

@@ -22,7 +22,14 @@ enum cli_kind {
     CLI_FLAG,   /* target: bool */
     CLI_TEXT,   /* target: const char * */
     CLI_NUMBER, /* target: uint64_t */
-    CLI_CHOICE  /* target: int, an index into choices */
+    CLI_CHOICE, /* target: int, an index into choices */
+    CLI_LIST    /* target: struct cli_list; may be given several times */
+};
+
+enum { CLI_LIST_MAX = 8 };
+struct cli_list {
+    const char *text[CLI_LIST_MAX];
+    int count;
 };
 
 struct cli_option {

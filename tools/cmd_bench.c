@@ -7,20 +7,15 @@
 
 #include <string.h>
 
-static const char help[] =
-    "Times clmove against a baseline, by turns in one run. WHAT is\n"
-    "  move   moves within one buffer by 1 byte to 64 MiB, left and right, "
-    "and\n"
-    "         disjoint ones, left to the variant that clmove takes and by its\n"
-    "         kernel, against clEnqueueCopyBuffer of as many disjoint bytes\n"
-    "  batch  128 moves of 32 KiB in one batch, against an empty kernel, and "
-    "the\n"
-    "         planning of 100000 disjoint entries on the host; cold batches "
-    "work\n"
-    "         on other bytes each time, more of them than caches hold\n"
-    "Large moves are of 1 GiB, or 128 MiB on a CPU, or less where the device "
+static const char help_before[] =
+    "Times clmove against a base, by turns in one run. WHAT is all, or\n";
+
+static const char help_after[] =
+    "Moves are of 1 GiB at most, or 128 MiB on a CPU, or less where the device "
     "has\n"
-    "not that much; with --quick of 128 or 32 MiB.\n"
+    "not that much; with --quick of 128 or 32 MiB. States are those of whole "
+    "models,\n"
+    "or of fewer layers on a CPU, with --quick, and where memory is short.\n"
     "\n"
     "The clock \"device\" is by events, from the end of an empty command "
     "before the\n"
@@ -30,27 +25,65 @@ static const char help[] =
     "divided by\n"
     "their number. Times are medians, minima and 99th percentiles; GB/s counts "
     "bytes\n"
-    "read and bytes written; the ratio is the baseline's median over clmove's, "
-    "so\n"
-    "that more is better.\n";
+    "read and bytes written; the ratio is the base's median over clmove's, so "
+    "that\n"
+    "more is better; \"paired\" is the median of the ratios of neighbours in "
+    "time.\n";
+
+static const struct bench_subject *const subjects[] = {
+    &bench_move, &bench_batch, &bench_states};
+enum { SUBJECT_COUNT = sizeof subjects / sizeof *subjects };
+
+/* The options that not every subject takes. */
+static const struct {
+    uint32_t takes;
+    const char *name;
+} own_options[] = {{BENCH_TAKES_MODEL, "model"}};
 
 struct options {
     const char *what, *tsv, *device;
-    bool quick;
+    struct bench_options bench;
+    uint32_t given; /* of own_options, a mask */
 };
 
-static const struct bench_subject *const subjects[] = {&bench_move,
-                                                       &bench_batch};
-enum { SUBJECT_COUNT = sizeof subjects / sizeof *subjects };
+/* The lines of a subject's help, indented behind its name. */
+static size_t add_subject(char *text, size_t size,
+                          const struct bench_subject *subject)
+{
+    size_t used = (size_t)snprintf(text, size, "  %-7s", subject->name);
+    for (const char *line = subject->help; line;) {
+        const char *end = strchr(line, '\n');
+        int width = end ? (int)(end - line) : (int)strlen(line);
+        used +=
+            (size_t)snprintf(text + used, size - used, "%*s%.*s\n",
+                             line == subject->help ? 0 : 9, "", width, line);
+        line = end ? end + 1 : NULL;
+    }
+    return used;
+}
+
+static void write_help(char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%s", help_before);
+    for (int i = 0; i < SUBJECT_COUNT; i++)
+        used += add_subject(text + used, size - used, subjects[i]);
+    snprintf(text + used, size - used, "%s", help_after);
+}
 
 static enum cli_exit parse(struct options *options, int argc, char **argv)
 {
+    char help[4096];
     memset(options, 0, sizeof *options);
+    write_help(help, sizeof help);
     const struct cli_option list[] = {
-        {"quick", CLI_FLAG, NULL, "Fewer bytes and rounds.", &options->quick, 0,
-         0, NULL},
+        {"quick", CLI_FLAG, NULL, "Fewer bytes and rounds.",
+         &options->bench.quick, 0, 0, NULL},
         {"tsv", CLI_TEXT, "FILE", "Write the results to a table as well.",
          &options->tsv, 0, 0, NULL},
+        {"model", CLI_LIST, "NAME",
+         "states: a model of the built-in table; may be\ngiven several times. "
+         "Default qwen3.5-9b and\nnemotron-3-super-120b.",
+         &options->bench.models, 0, 0, NULL},
         {"device", CLI_TEXT, "S",
          "gpu, cpu, accelerator, PLATFORM:DEVICE or a part\nof a name. "
          "Default: CLMOVE_DEVICE, else the first\nof gpu, accelerator, cpu.",
@@ -58,33 +91,65 @@ static enum cli_exit parse(struct options *options, int argc, char **argv)
     const struct cli_command command = {
         "bench",       NULL, "WHAT", help, list, sizeof list / sizeof *list,
         &options->what};
-    return cli_parse(&command, argc, argv);
+    enum cli_exit code = cli_parse(&command, argc, argv);
+    if (options->bench.models.count > 0)
+        options->given |= BENCH_TAKES_MODEL;
+    return code;
 }
 
-static const struct bench_subject *find_subject(const char *name)
+/* The subjects that WHAT names; 0 after printing that it names none. */
+static int find_subjects(const char *what, const struct bench_subject **found)
 {
+    char names[120] = "";
+    int count = 0;
     for (int i = 0; i < SUBJECT_COUNT; i++) {
-        if (strcmp(subjects[i]->name, name) == 0)
-            return subjects[i];
+        bool all = strcmp(what, "all") == 0 && subjects[i]->in_all;
+        if (all || strcmp(what, subjects[i]->name) == 0)
+            found[count++] = subjects[i];
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s, ", subjects[i]->name);
     }
-    cli_error("bench: WHAT must be move or batch, not \"%.40s\"", name);
-    return NULL;
+    if (count == 0)
+        cli_error("bench: WHAT must be %sor all, not \"%.40s\"", names, what);
+    return count;
+}
+
+/* An option that no subject takes would be a mistake. */
+static bool options_suit(const struct options *options,
+                         const struct bench_subject *const *chosen, int count)
+{
+    uint32_t taken = 0;
+    for (int i = 0; i < count; i++)
+        taken |= chosen[i]->takes;
+    for (size_t i = 0; i < sizeof own_options / sizeof *own_options; i++) {
+        if (options->given & own_options[i].takes & ~taken) {
+            cli_error("bench: --%s is not for %s", own_options[i].name,
+                      options->what);
+            return false;
+        }
+    }
+    return true;
 }
 
 static enum cli_exit run(struct bench *bench,
-                         const struct bench_subject *subject)
+                         const struct bench_subject *const *chosen, int count)
 {
     const struct clmove_device_info *device = &bench->session->device;
+    uint64_t rows = 0;
+    bool fine = true;
     printf("device             %s (%u:%u), driver %s\n", device->name,
            device->platform_index, device->device_index,
            device->driver_version);
-    progress_begin("bench", "cases", subject->count_rows(bench));
-    bool fine = subject->run(bench);
+    for (int i = 0; i < count; i++)
+        rows += chosen[i]->count_rows(bench);
+    progress_begin("bench", "cases", rows);
+    for (int i = 0; fine && i < count; i++)
+        fine = chosen[i]->run(bench);
     progress_end();
     if (fine)
         return CLI_FINE;
     if (!interrupt_seen())
-        return CLI_OPENCL_FAILED;
+        return bench->failure;
     cli_error("interrupted");
     return CLI_INTERRUPTED;
 }
@@ -92,25 +157,29 @@ static enum cli_exit run(struct bench *bench,
 enum cli_exit cmd_bench(int argc, char **argv)
 {
     struct options options;
+    const struct bench_subject *chosen[SUBJECT_COUNT];
     enum cli_exit code = parse(&options, argc, argv);
     if (code != CLI_GO_ON)
         return code;
-    const struct bench_subject *subject = find_subject(options.what);
-    if (!subject)
+    int count = find_subjects(options.what, chosen);
+    if (count == 0 || !options_suit(&options, chosen, count))
         return CLI_BAD_INPUT;
+    uint32_t parts = 0;
+    for (int i = 0; i < count; i++)
+        parts |= chosen[i]->parts;
     interrupt_watch();
     struct session session;
     struct bench bench;
     struct bench_table table;
     memset(&bench, 0, sizeof bench);
-    code = session_open(&session, options.device, CLMOVE_PART_MOVES);
+    code = session_open(&session, options.device, parts);
     if (code == CLI_GO_ON &&
         !bench_table_open(&table, options.tsv, session.device.name))
         code = CLI_BAD_INPUT;
     if (code == CLI_GO_ON) {
         code = CLI_OPENCL_FAILED;
-        if (bench_open(&bench, &session, options.quick, &table))
-            code = run(&bench, subject);
+        if (bench_open(&bench, &session, &options.bench, &table))
+            code = run(&bench, chosen, count);
         bench_close(&bench);
         if (!bench_table_close(&table) && code == CLI_FINE)
             code = CLI_BAD_INPUT;
