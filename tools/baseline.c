@@ -245,19 +245,37 @@ static bool enqueue_copy(const struct baseline_step *step, uint32_t buffer,
                            "the kernel baseline_step");
 }
 
-bool baseline_step_enqueue(const struct baseline_step *step, uint32_t rows,
-                           cl_command_queue queue, cl_event *first,
-                           cl_event *last)
+static bool enqueue_snapshot(const struct baseline_step *step,
+                             cl_command_queue queue, cl_event *event)
 {
-    uint32_t buffers = step->baseline->pool->shape.buffer_count;
     size_t local = step->baseline->group_size;
     size_t global = (step->slots + local - 1) / local * local;
-    bool fine =
-        !session_failed(clEnqueueNDRangeKernel(queue, step->snapshot, 1, NULL,
-                                               &global, &local, 0, NULL, first),
-                        "the kernel baseline_snapshot");
-    for (uint32_t i = 0; fine && i < buffers; i++)
-        fine =
-            enqueue_copy(step, i, rows, queue, i + 1 == buffers ? last : NULL);
+    return !session_failed(clEnqueueNDRangeKernel(queue, step->snapshot, 1,
+                                                  NULL, &global, &local, 0,
+                                                  NULL, event),
+                           "the kernel baseline_snapshot");
+}
+
+uint32_t baseline_step_commands(const struct baseline_step *step)
+{
+    return 1 + step->baseline->pool->shape.buffer_count;
+}
+
+bool baseline_step_enqueue_one(const struct baseline_step *step,
+                               uint32_t command, uint32_t rows,
+                               cl_command_queue queue, cl_event *event)
+{
+    return command == 0 ? enqueue_snapshot(step, queue, event)
+                        : enqueue_copy(step, command - 1, rows, queue, event);
+}
+
+bool baseline_step_enqueue(const struct baseline_step *step, uint32_t rows,
+                           cl_command_queue queue, cl_event *event)
+{
+    uint32_t commands = baseline_step_commands(step);
+    bool fine = true;
+    for (uint32_t i = 0; fine && i < commands; i++)
+        fine = baseline_step_enqueue_one(step, i, rows, queue,
+                                         i + 1 == commands ? event : NULL);
     return fine;
 }

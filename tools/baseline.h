@@ -45,10 +45,15 @@ bool baseline_step_create(struct baseline_step *step,
                           const struct baseline_numbers *numbers);
 void baseline_step_destroy(struct baseline_step *step);
 
-/* Enqueues it on an in-order queue. The events of the first and of the last
- * command are optional. */
+/* Enqueues it on an in-order queue; `event`, of its last command, may be NULL.
+ */
 bool baseline_step_enqueue(const struct baseline_step *step, uint32_t rows,
-                           cl_command_queue queue, cl_event *first,
-                           cl_event *last);
+                           cl_command_queue queue, cl_event *event);
+
+/* The same command by command: 0 to baseline_step_commands - 1. */
+uint32_t baseline_step_commands(const struct baseline_step *step);
+bool baseline_step_enqueue_one(const struct baseline_step *step,
+                               uint32_t command, uint32_t rows,
+                               cl_command_queue queue, cl_event *event);
 
 #endif

@@ -4,12 +4,19 @@
 #define TOOLS_BENCH_H
 
 #include "bench_table.h"
+#include "model.h"
 #include "session.h"
+#include "trace.h"
 
 /* What was asked for. */
 struct bench_options {
     bool quick;
-    struct cli_list models; /* none: the subject's own */
+    struct model models[CLI_LIST_MAX];
+    int model_count; /* 0: the subject's own */
+    const char *trace_name;
+    const struct trace *trace;
+    uint64_t layers, shrink; /* of the trace's model; 0: all, whole */
+    bool skip_sd, skip_ds;   /* of the trace's layouts */
 };
 
 enum { BENCH_ROUNDS_MAX = 200, BENCH_CLOCKS = 2, BENCH_SUMMARY_ROWS = 512 };
@@ -68,8 +75,9 @@ struct bench_subject {
     uint64_t (*count_rows)(const struct bench *bench);
     bool (*run)(struct bench *bench);
 };
-enum { BENCH_TAKES_MODEL = 1 };
-extern const struct bench_subject bench_move, bench_batch, bench_states;
+enum { BENCH_TAKES_MODEL = 1, BENCH_TAKES_TRACE = 2 };
+extern const struct bench_subject bench_move, bench_batch, bench_states,
+    bench_replay;
 
 /* An empty command of clmove's, as a side; the context is the session. */
 bool bench_enqueue_nothing(void *session, cl_command_queue queue, uint32_t turn,

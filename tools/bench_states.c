@@ -21,18 +21,9 @@ enum { CROSSINGS = 7, IDLES = 6 };
 static const uint32_t crossings[CROSSINGS] = {1, 4, 8, 16, 32, 64, 128};
 static const uint32_t idles[IDLES] = {1, 8, 32, 128, 512, 1024};
 
-static const char *const model_names[] = {"qwen3.5-9b",
-                                          "nemotron-3-super-120b"};
-
-static struct cli_list models_of(const struct bench *bench)
-{
-    struct cli_list list = bench->options->models;
-    if (list.count == 0) {
-        list.count = sizeof model_names / sizeof *model_names;
-        memcpy(list.text, model_names, sizeof model_names);
-    }
-    return list;
-}
+enum { MODELS = 2 };
+static const char *const model_names[MODELS] = {"qwen3.5-9b",
+                                                "nemotron-3-super-120b"};
 
 /* How much of a model a device is given, and how many bytes pass before a batch
  * finds the same ones again. */
@@ -283,22 +274,25 @@ static bool time_matrices(struct bench *bench, const struct model *models,
 
 static uint64_t count_rows(const struct bench *bench)
 {
-    uint64_t models = (uint64_t)models_of(bench).count;
-    return models * LAYOUTS * CASES + CROSSINGS * LAYOUTS * 2 +
-           IDLES * ORDERS * 2;
+    int given = bench->options->model_count;
+    return (uint64_t)(given ? given : MODELS) * LAYOUTS * CASES +
+           CROSSINGS * LAYOUTS * 2 + IDLES * ORDERS * 2;
 }
 
 static bool run(struct bench *bench)
 {
-    struct cli_list names = models_of(bench);
-    struct model models[CLI_LIST_MAX];
-    for (int i = 0; i < names.count; i++) {
-        if (!model_find(&models[i], NULL, names.text[i])) {
-            bench->failure = CLI_BAD_INPUT;
+    const struct model *models = bench->options->models;
+    int count = bench->options->model_count;
+    struct model found[MODELS];
+    for (int i = 0; count == 0 && i < MODELS; i++) {
+        if (!model_find(&found[i], NULL, model_names[i]))
             return false;
-        }
     }
-    return time_matrices(bench, models, names.count) &&
+    if (count == 0) {
+        models = found;
+        count = MODELS;
+    }
+    return time_matrices(bench, models, count) &&
            time_crossings(bench, &models[0], false) &&
            time_crossings(bench, &models[0], true) &&
            time_idles(bench, &models[0]);

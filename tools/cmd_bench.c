@@ -31,18 +31,26 @@ static const char help_after[] =
     "time.\n";
 
 static const struct bench_subject *const subjects[] = {
-    &bench_move, &bench_batch, &bench_states};
+    &bench_move, &bench_batch, &bench_states, &bench_replay};
 enum { SUBJECT_COUNT = sizeof subjects / sizeof *subjects };
 
 /* The options that not every subject takes. */
 static const struct {
     uint32_t takes;
     const char *name;
-} own_options[] = {{BENCH_TAKES_MODEL, "model"}};
+} own_options[] = {
+    {BENCH_TAKES_MODEL, "model"},
+    {BENCH_TAKES_TRACE, "trace, --layout, --layers or --shrink"}};
+
+enum { NOT_GIVEN = -1 };
+enum { LAYOUT_SD, LAYOUT_DS, LAYOUT_BOTH };
 
 struct options {
     const char *what, *tsv, *device;
+    struct cli_list models;
+    int layout;
     struct bench_options bench;
+    struct trace trace;
     uint32_t given; /* of own_options, a mask */
 };
 
@@ -72,8 +80,10 @@ static void write_help(char *text, size_t size)
 
 static enum cli_exit parse(struct options *options, int argc, char **argv)
 {
+    static const char *const layouts[] = {"sd", "ds", "both", NULL};
     char help[4096];
     memset(options, 0, sizeof *options);
+    options->layout = NOT_GIVEN;
     write_help(help, sizeof help);
     const struct cli_option list[] = {
         {"quick", CLI_FLAG, NULL, "Fewer bytes and rounds.",
@@ -81,9 +91,20 @@ static enum cli_exit parse(struct options *options, int argc, char **argv)
         {"tsv", CLI_TEXT, "FILE", "Write the results to a table as well.",
          &options->tsv, 0, 0, NULL},
         {"model", CLI_LIST, "NAME",
-         "states: a model of the built-in table; may be\ngiven several times. "
-         "Default qwen3.5-9b and\nnemotron-3-super-120b.",
-         &options->bench.models, 0, 0, NULL},
+         "states, replay: a model of the built-in table. For\nstates it may be "
+         "given several times; default\nqwen3.5-9b and nemotron-3-super-120b.",
+         &options->models, 0, 0, NULL},
+        {"trace", CLI_TEXT, "FILE", "replay: the recorded decode.",
+         &options->bench.trace_name, 0, 0, NULL},
+        {"layout", CLI_CHOICE, "sd|ds|both",
+         "replay: the order of conv states. Default both.", &options->layout, 0,
+         0, layouts},
+        {"layers", CLI_NUMBER, "N",
+         "replay: only the first N recurrent layers.", &options->bench.layers,
+         1, UINT32_MAX, NULL},
+        {"shrink", CLI_NUMBER, "N",
+         "replay: divides the conv dim and the outermost\ntemporal dimension.",
+         &options->bench.shrink, 1, UINT32_MAX, NULL},
         {"device", CLI_TEXT, "S",
          "gpu, cpu, accelerator, PLATFORM:DEVICE or a part\nof a name. "
          "Default: CLMOVE_DEVICE, else the first\nof gpu, accelerator, cpu.",
@@ -92,8 +113,12 @@ static enum cli_exit parse(struct options *options, int argc, char **argv)
         "bench",       NULL, "WHAT", help, list, sizeof list / sizeof *list,
         &options->what};
     enum cli_exit code = cli_parse(&command, argc, argv);
-    if (options->bench.models.count > 0)
+    const struct bench_options *bench = &options->bench;
+    if (options->models.count > 0)
         options->given |= BENCH_TAKES_MODEL;
+    if (bench->trace_name || bench->layers || bench->shrink ||
+        options->layout != NOT_GIVEN)
+        options->given |= BENCH_TAKES_TRACE;
     return code;
 }
 
@@ -131,6 +156,28 @@ static bool options_suit(const struct options *options,
     return true;
 }
 
+/* Reads what the options name. A trace is one decode of one model. */
+static bool load(struct options *options)
+{
+    struct bench_options *bench = &options->bench;
+    bench->skip_sd = options->layout == LAYOUT_DS;
+    bench->skip_ds = options->layout == LAYOUT_SD;
+    if (strcmp(options->what, bench_replay.name) == 0 &&
+        (!bench->trace_name || options->models.count != 1)) {
+        cli_error("bench: replay needs --trace FILE and one --model NAME");
+        return false;
+    }
+    for (int i = 0; i < options->models.count; i++) {
+        if (!model_find(&bench->models[i], NULL, options->models.text[i]))
+            return false;
+        bench->model_count++;
+    }
+    if (!bench->trace_name)
+        return true;
+    bench->trace = &options->trace;
+    return trace_load(&options->trace, bench->trace_name);
+}
+
 static enum cli_exit run(struct bench *bench,
                          const struct bench_subject *const *chosen, int count)
 {
@@ -154,6 +201,33 @@ static enum cli_exit run(struct bench *bench,
     return CLI_INTERRUPTED;
 }
 
+static enum cli_exit open_and_run(const struct options *options,
+                                  const struct bench_subject *const *chosen,
+                                  int count)
+{
+    uint32_t parts = 0;
+    for (int i = 0; i < count; i++)
+        parts |= chosen[i]->parts;
+    struct session session;
+    struct bench bench;
+    struct bench_table table;
+    memset(&bench, 0, sizeof bench);
+    enum cli_exit code = session_open(&session, options->device, parts);
+    if (code == CLI_GO_ON &&
+        !bench_table_open(&table, options->tsv, session.device.name))
+        code = CLI_BAD_INPUT;
+    if (code == CLI_GO_ON) {
+        code = CLI_OPENCL_FAILED;
+        if (bench_open(&bench, &session, &options->bench, &table))
+            code = run(&bench, chosen, count);
+        bench_close(&bench);
+        if (!bench_table_close(&table) && code == CLI_FINE)
+            code = CLI_BAD_INPUT;
+    }
+    session_close(&session);
+    return code;
+}
+
 enum cli_exit cmd_bench(int argc, char **argv)
 {
     struct options options;
@@ -162,28 +236,10 @@ enum cli_exit cmd_bench(int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     int count = find_subjects(options.what, chosen);
-    if (count == 0 || !options_suit(&options, chosen, count))
+    if (count == 0 || !options_suit(&options, chosen, count) || !load(&options))
         return CLI_BAD_INPUT;
-    uint32_t parts = 0;
-    for (int i = 0; i < count; i++)
-        parts |= chosen[i]->parts;
     interrupt_watch();
-    struct session session;
-    struct bench bench;
-    struct bench_table table;
-    memset(&bench, 0, sizeof bench);
-    code = session_open(&session, options.device, parts);
-    if (code == CLI_GO_ON &&
-        !bench_table_open(&table, options.tsv, session.device.name))
-        code = CLI_BAD_INPUT;
-    if (code == CLI_GO_ON) {
-        code = CLI_OPENCL_FAILED;
-        if (bench_open(&bench, &session, &options.bench, &table))
-            code = run(&bench, chosen, count);
-        bench_close(&bench);
-        if (!bench_table_close(&table) && code == CLI_FINE)
-            code = CLI_BAD_INPUT;
-    }
-    session_close(&session);
+    code = open_and_run(&options, chosen, count);
+    trace_free(&options.trace);
     return code;
 }

@@ -302,9 +302,11 @@ static const char *mode_text(const struct replay *replay)
     case REPLAY_HOST:
         return "the host decides, blocks are copied by id";
     case REPLAY_CHECKPOINT:
+        return "the host decides, checkpoints in place of windows";
+    case REPLAY_BASELINE:
         break;
     }
-    return "the host decides, checkpoints in place of windows";
+    return "v1, by the baseline";
 }
 
 static void print_setting(const struct options *options,

@@ -303,6 +303,46 @@ bool kernels_checksum(const struct kernels *kernels, const struct pool *pool,
     return fine;
 }
 
+/* The numbers of all blocks. */
+static cl_mem all_blocks(const struct session *session, uint32_t count)
+{
+    size_t size = count * sizeof(cl_int);
+    cl_int *ids = malloc(size);
+    if (!ids) {
+        cli_error("out of memory");
+        return NULL;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        ids[i] = (cl_int)i;
+    cl_mem buffer = session_buffer(session, size, "block ids");
+    if (buffer &&
+        session_failed(clEnqueueWriteBuffer(session->queue, buffer, CL_TRUE, 0,
+                                            size, ids, 0, NULL, NULL),
+                       "clEnqueueWriteBuffer"))
+        session_release(&buffer);
+    free(ids);
+    return buffer;
+}
+
+bool kernels_checksum_all(const struct kernels *kernels,
+                          const struct session *session,
+                          const struct pool *pool, uint64_t *sums)
+{
+    uint32_t count = pool->shape.block_count;
+    size_t size = (size_t)pool->shape.layers * count * sizeof *sums;
+    cl_mem blocks = all_blocks(session, count);
+    cl_mem results = session_buffer(session, size, "checksums");
+    bool fine =
+        blocks && results &&
+        kernels_checksum(kernels, pool, blocks, count, results) &&
+        !session_failed(clEnqueueReadBuffer(session->queue, results, CL_TRUE, 0,
+                                            size, sums, 0, NULL, NULL),
+                        "clEnqueueReadBuffer");
+    session_release(&blocks);
+    session_release(&results);
+    return fine;
+}
+
 bool kernels_keep(const struct kernels *kernels, const struct pool *pool,
                   cl_mem blocks, size_t count, const cl_mem *kept)
 {

@@ -70,6 +70,11 @@ bool kernels_check(const struct kernels *kernels, const struct pool *pool,
 bool kernels_checksum(const struct kernels *kernels, const struct pool *pool,
                       cl_mem blocks, size_t count, cl_mem sums);
 
+/* The sums of all pages, [layers][block_count] on the host: waits for them. */
+bool kernels_checksum_all(const struct kernels *kernels,
+                          const struct session *session,
+                          const struct pool *pool, uint64_t *sums);
+
 /* Copies the listed pages of every layer; kept: a buffer for each of the pool's
  * buffers, [layers of it][count] pages. */
 bool kernels_keep(const struct kernels *kernels, const struct pool *pool,

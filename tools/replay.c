@@ -161,7 +161,8 @@ static bool create_step(struct replay *replay, enum oracle_call call,
 
 bool replay_has_steps(const struct replay *replay)
 {
-    return replay->mode == REPLAY_V1 || replay->mode == REPLAY_V2;
+    return replay->mode == REPLAY_V1 || replay->mode == REPLAY_V2 ||
+           replay->mode == REPLAY_BASELINE;
 }
 
 static bool create_steps(struct replay *replay, uint32_t draft_tokens)
@@ -174,6 +175,8 @@ static bool create_steps(struct replay *replay, uint32_t draft_tokens)
         return replay_host_create(replay) &&
                (replay->mode != REPLAY_CHECKPOINT ||
                 replay_checkpoint_create(replay));
+    if (replay->mode == REPLAY_BASELINE)
+        return replay_baseline_create(replay);
     for (uint32_t turn = 0; turn < 2; turn++) {
         if (!create_step(replay, ORACLE_PRE, turn, &replay->pre[turn]) ||
             !create_step(replay, ORACLE_POST, turn, &replay->post[turn]))
@@ -232,6 +235,7 @@ void replay_destroy(struct replay *replay)
         device_clock_release(&replay->calls[i].mark);
         device_clock_release(&replay->calls[i].done);
     }
+    replay_baseline_destroy(replay);
     replay_checkpoint_destroy(replay);
     replay_host_destroy(replay);
     clmove_ssm_layout_destroy(&replay->layout);
@@ -320,6 +324,8 @@ bool replay_pre(struct replay *replay)
 {
     if (!replay_has_steps(replay))
         return replay_host_pre(replay);
+    if (replay->mode == REPLAY_BASELINE)
+        return replay_baseline_call(replay, ORACLE_PRE);
     struct replay_call *call = &replay->calls[replay->call_count++];
     double start = progress_seconds();
     clmove_status status =
@@ -345,6 +351,8 @@ bool replay_post(struct replay *replay)
 {
     if (!replay_has_steps(replay))
         return replay_host_post(replay);
+    if (replay->mode == REPLAY_BASELINE)
+        return replay_baseline_call(replay, ORACLE_POST);
     struct replay_call *call = &replay->calls[replay->call_count++];
     double start = progress_seconds();
     clmove_status status =

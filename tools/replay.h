@@ -3,6 +3,7 @@
 #ifndef TOOLS_REPLAY_H
 #define TOOLS_REPLAY_H
 
+#include "baseline.h"
 #include "batch_rows.h"
 #include "kernels.h"
 #include "oracle.h"
@@ -11,6 +12,7 @@
 enum replay_mode {
     REPLAY_V1,        /* row i of a batch is slot i; the device decides */
     REPLAY_V2,        /* batch rows name slots; the device decides */
+    REPLAY_BASELINE,  /* as V1, by the kernels of baseline.h */
     REPLAY_HOST,      /* the host decides, blocks are copied by id */
     REPLAY_CHECKPOINT /* likewise, without windows: states are saved before
                          drafts, and restored and computed again */
@@ -52,12 +54,18 @@ struct replay_checkpoint {
     uint64_t tokens;          /* computed again */
 };
 
-/* A call of the library in the current step. */
+/* The calls with REPLAY_BASELINE. */
+struct replay_baseline {
+    struct baseline kernels;
+    struct baseline_step pre[2], post[2];
+};
+
+/* A call of the library in the current step, or a command of the baseline. */
 struct replay_call {
     cl_event mark; /* an empty command before it, or NULL: it is one launch */
     cl_event done;
 };
-enum { REPLAY_CALLS_MAX = 4 };
+enum { REPLAY_CALLS_MAX = 64 };
 
 /* Pre-process reads accepted[0] and writes accepted[1], post-process reads
  * accepted[1] and writes accepted[0]. Pre-process of one step writes the column
@@ -81,6 +89,7 @@ struct replay {
     cl_mem slot_of, query_starts, row_table, now_computed;
     struct replay_host host;
     struct replay_checkpoint checkpoint;
+    struct replay_baseline baseline;
     int32_t *scratch; /* [slots] */
     void *zeros;      /* [room] of the largest element */
     uint32_t turn;    /* of the pairs */
@@ -145,7 +154,11 @@ bool replay_write(const struct replay *replay, cl_mem buffer, const void *data,
 bool replay_read(const struct replay *replay, cl_mem buffer, size_t offset,
                  void *data, size_t size);
 
-/* Parts of the above, in replay_host.c and replay_checkpoint.c. */
+/* Parts of the above, in replay_baseline.c, replay_host.c and
+ * replay_checkpoint.c. */
+bool replay_baseline_create(struct replay *replay);
+void replay_baseline_destroy(struct replay *replay);
+bool replay_baseline_call(struct replay *replay, enum oracle_call call);
 bool replay_host_create(struct replay *replay);
 void replay_host_destroy(struct replay *replay);
 void replay_host_admit(struct replay *replay);

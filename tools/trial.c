@@ -43,37 +43,15 @@ bool trial_fill(const struct trial_pool *pool)
     return true;
 }
 
-bool trial_sum(const struct trial_pool *pool, uint64_t *sums)
-{
-    size_t size = trial_page_count(pool) * sizeof *sums;
-    return kernels_checksum(&pool->kernels, &pool->pool, pool->blocks,
-                            pool->pool.shape.block_count, pool->sums) &&
-           !session_failed(clEnqueueReadBuffer(pool->session->queue, pool->sums,
-                                               CL_TRUE, 0, size, sums, 0, NULL,
-                                               NULL),
-                           "clEnqueueReadBuffer");
-}
-
-/* What the checks need. */
+/* What the checks compare with. */
 static bool prepare_sums(struct trial_pool *pool)
 {
-    uint32_t count = pool->pool.shape.block_count;
-    size_t size = trial_page_count(pool) * sizeof *pool->filled;
-    int32_t *ids = calloc(count, sizeof *ids);
-    pool->filled = malloc(size);
-    bool fine = ids && pool->filled;
-    if (!fine)
+    pool->filled = calloc(trial_page_count(pool), sizeof *pool->filled);
+    if (!pool->filled)
         cli_error("out of memory");
-    for (uint32_t i = 0; fine && i < count; i++)
-        ids[i] = (int32_t)i;
-    if (fine) {
-        pool->blocks =
-            upload(pool->session, ids, count * sizeof *ids, "block ids");
-        pool->sums = session_buffer(pool->session, size, "checksums");
-    }
-    free(ids);
-    return fine && pool->blocks && pool->sums && trial_fill(pool) &&
-           trial_sum(pool, pool->filled);
+    return pool->filled && trial_fill(pool) &&
+           kernels_checksum_all(&pool->kernels, pool->session, &pool->pool,
+                                pool->filled);
 }
 
 enum cli_exit trial_pool_open(struct trial_pool *pool,
@@ -104,8 +82,6 @@ void trial_pool_close(struct trial_pool *pool)
 {
     clmove_ssm_layout_destroy(&pool->layout);
     baseline_destroy(&pool->baseline);
-    session_release(&pool->blocks);
-    session_release(&pool->sums);
     free(pool->filled);
     kernels_destroy(&pool->kernels);
     pool_destroy(&pool->pool);
@@ -340,7 +316,7 @@ bool trial_enqueue_baseline(void *context, cl_command_queue queue,
 {
     const struct trial *trial = context;
     return baseline_step_enqueue(&trial->base[turn % trial->sets],
-                                 trial->what.rows, queue, NULL, event);
+                                 trial->what.rows, queue, event);
 }
 
 /* Disjoint halves of a set's part of the pool's first buffer. */

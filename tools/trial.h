@@ -22,8 +22,7 @@ struct trial_pool {
     struct kernels kernels;
     struct baseline baseline;
     struct clmove_ssm_layout *layout;
-    cl_mem blocks, sums; /* all blocks' ids; uint64 [layers][blocks] */
-    uint64_t *filled;    /* sums of the filled pool */
+    uint64_t *filled; /* sums of the filled pool */
 };
 
 /* `request` without draft_tokens and block_count. CLI_GO_ON, or the code to
@@ -81,7 +80,6 @@ enum cli_exit trial_check(struct trial *trial, const char *model,
 
 /* Parts of the above. */
 bool trial_fill(const struct trial_pool *pool);
-bool trial_sum(const struct trial_pool *pool, uint64_t *sums);
 size_t trial_page_count(const struct trial_pool *pool);
 int32_t trial_accepted(const struct trial_case *what);
 #define TRIAL_NO_COUNT (-77) /* what no step leaves as accepted */

@@ -38,7 +38,8 @@ static bool run_side(struct trial *trial, int side,
                                     size, outcome->accepted, 0, NULL, NULL),
                "clEnqueueWriteBuffer") &&
            trial_fill(trial->pool) && run_sets(trial, side) &&
-           trial_sum(trial->pool, outcome->sums) &&
+           kernels_checksum_all(&trial->pool->kernels, trial->pool->session,
+                                &trial->pool->pool, outcome->sums) &&
            !session_failed(
                clEnqueueReadBuffer(queue, trial->accepted_out, CL_TRUE, 0, size,
                                    outcome->accepted, 0, NULL, NULL),
