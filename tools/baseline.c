@@ -33,7 +33,8 @@ static const char *element_type(uint32_t size)
 static bool build(struct baseline *baseline)
 {
     const struct clmove_device_info *device = &baseline->session->device;
-    bool cpu = (device->type & CL_DEVICE_TYPE_CPU) != 0;
+    bool cpu = (device->type & (CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU)) ==
+               CL_DEVICE_TYPE_CPU; /* simulators claim every type */
     baseline->group_size = cpu ? 1 : 256;
     while (baseline->group_size > device->max_group_size)
         baseline->group_size /= 2;
@@ -278,4 +279,55 @@ bool baseline_step_enqueue(const struct baseline_step *step, uint32_t rows,
         fine = baseline_step_enqueue_one(step, i, rows, queue,
                                          i + 1 == commands ? event : NULL);
     return fine;
+}
+
+bool baseline_batch_create(struct baseline_batch *batch,
+                           const struct baseline *baseline, cl_mem buffer,
+                           const struct clmove_region *regions, size_t count)
+{
+    const struct session *session = baseline->session;
+    size_t size = count * 3 * sizeof(cl_ulong);
+    cl_ulong *entries = malloc(size);
+    memset(batch, 0, sizeof *batch);
+    batch->group_size = baseline->group_size;
+    batch->count = count;
+    if (!entries) {
+        cli_error("out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        entries[i * 3] = regions[i].src_offset;
+        entries[i * 3 + 1] = regions[i].dst_offset;
+        entries[i * 3 + 2] = regions[i].size;
+    }
+    batch->entries = session_buffer(session, size, "the baseline's entries");
+    bool fine = batch->entries &&
+                !session_failed(clEnqueueWriteBuffer(
+                                    session->queue, batch->entries, CL_TRUE, 0,
+                                    size, entries, 0, NULL, NULL),
+                                "clEnqueueWriteBuffer");
+    free(entries);
+    const struct argument arguments[] = {ARGUMENT(buffer),
+                                         ARGUMENT(batch->entries)};
+    if (fine)
+        batch->kernel = MAKE_KERNEL(baseline, "baseline_batch", arguments);
+    return batch->kernel != NULL;
+}
+
+void baseline_batch_destroy(struct baseline_batch *batch)
+{
+    if (batch->kernel)
+        clReleaseKernel(batch->kernel);
+    session_release(&batch->entries);
+    memset(batch, 0, sizeof *batch);
+}
+
+bool baseline_batch_enqueue(const struct baseline_batch *batch,
+                            cl_command_queue queue, cl_event *event)
+{
+    size_t local = batch->group_size, global = local * batch->count;
+    return !session_failed(clEnqueueNDRangeKernel(queue, batch->kernel, 1, NULL,
+                                                  &global, &local, 0, NULL,
+                                                  event),
+                           "the kernel baseline_batch");
 }

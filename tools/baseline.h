@@ -56,4 +56,19 @@ bool baseline_step_enqueue_one(const struct baseline_step *step,
                                uint32_t command, uint32_t rows,
                                cl_command_queue queue, cl_event *event);
 
+/* A batch of moves to the left, which lie apart. */
+struct baseline_batch {
+    size_t group_size, count;
+    cl_mem entries;
+    cl_kernel kernel;
+};
+
+bool baseline_batch_create(struct baseline_batch *batch,
+                           const struct baseline *baseline, cl_mem buffer,
+                           const struct clmove_region *regions, size_t count);
+void baseline_batch_destroy(struct baseline_batch *batch);
+
+bool baseline_batch_enqueue(const struct baseline_batch *batch,
+                            cl_command_queue queue, cl_event *event);
+
 #endif

@@ -1,5 +1,6 @@
-/* Batches against an empty kernel, and their planning. */
+/* Batches against an empty kernel and the baseline, and their planning. */
 
+#include "baseline.h"
 #include "bench.h"
 
 #include "progress.h"
@@ -11,7 +12,8 @@
 enum {
     MOVES = 128, /* of a batch */
     MOVE_SIZE = 32 << 10,
-    PITCH = 64 << 10,  /* between the moves */
+    PITCH = 64 << 10, /* between the moves */
+    BATCH_SIZE = MOVES * PITCH,
     COLD_BATCHES = 32, /* one after the other, more than caches hold */
     PLANNED = 100000,  /* entries */
     PLANS_MAX = 50
@@ -21,19 +23,28 @@ struct work {
     const struct session *session;
     cl_mem buffer;
     struct clmove_batch *batches[COLD_BATCHES];
+    struct baseline_batch base[COLD_BATCHES];
     uint32_t count;
 };
 
-static struct clmove_batch *create_batch(const struct work *work,
-                                         uint32_t index, uint64_t shift)
+/* The moves of a batch: to the left, over themselves. */
+static void list_moves(uint32_t index, uint64_t shift,
+                       struct clmove_region regions[MOVES])
 {
-    struct clmove_region regions[MOVES];
-    memset(regions, 0, sizeof regions);
+    memset(regions, 0, MOVES * sizeof *regions);
     for (uint32_t i = 0; i < MOVES; i++) {
         regions[i].dst_offset = ((uint64_t)index * MOVES + i) * PITCH;
         regions[i].src_offset = regions[i].dst_offset + shift;
         regions[i].size = MOVE_SIZE;
     }
+}
+
+/* The batch `index` in both ways. */
+static bool create_batch(struct work *work, const struct baseline *baseline,
+                         uint32_t index, uint64_t shift)
+{
+    struct clmove_region regions[MOVES];
+    list_moves(index, shift, regions);
     struct clmove_memory memory = session_memory(work->buffer, 0, 0);
     struct clmove_batch_params params;
     memset(&params, 0, sizeof params);
@@ -41,11 +52,12 @@ static struct clmove_batch *create_batch(const struct work *work,
     params.memory_count = 1;
     params.regions = regions;
     params.region_count = MOVES;
-    struct clmove_batch *batch = NULL;
     struct clmove_log log = session_log();
-    clmove_status status =
-        clmove_batch_create(work->session->engine, &log, &params, &batch);
-    return session_failed(status, "clmove_batch_create") ? NULL : batch;
+    clmove_status status = clmove_batch_create(work->session->engine, &log,
+                                               &params, &work->batches[index]);
+    return !session_failed(status, "clmove_batch_create") &&
+           baseline_batch_create(&work->base[index], baseline, work->buffer,
+                                 regions, MOVES);
 }
 
 static bool enqueue_batch(void *context, cl_command_queue queue, uint32_t turn,
@@ -57,33 +69,115 @@ static bool enqueue_batch(void *context, cl_command_queue queue, uint32_t turn,
     return !session_failed(status, "clmove_enqueue_batch");
 }
 
+static bool enqueue_baseline(void *context, cl_command_queue queue,
+                             uint32_t turn, cl_event *event)
+{
+    const struct work *work = context;
+    return baseline_batch_enqueue(&work->base[turn % work->count], queue,
+                                  event);
+}
+
+static unsigned char pattern(size_t i)
+{
+    return (unsigned char)((i * UINT64_C(0x9e3779b97f4a7c15)) >> 53);
+}
+
+/* Runs the first batch in one way; true if the device's bytes are those that
+ * memmove makes of `bytes`, the pattern. */
+static enum cli_exit check_side(struct work *work,
+                                const struct bench_side *side, const char *name,
+                                unsigned char *bytes,
+                                const unsigned char *expected)
+{
+    cl_command_queue queue = work->session->queue;
+    for (size_t i = 0; i < BATCH_SIZE; i++)
+        bytes[i] = pattern(i);
+    if (session_failed(clEnqueueWriteBuffer(queue, work->buffer, CL_TRUE, 0,
+                                            BATCH_SIZE, bytes, 0, NULL, NULL),
+                       "clEnqueueWriteBuffer") ||
+        !side->enqueue(side->context, queue, 0, NULL) ||
+        session_failed(clEnqueueReadBuffer(queue, work->buffer, CL_TRUE, 0,
+                                           BATCH_SIZE, bytes, 0, NULL, NULL),
+                       "clEnqueueReadBuffer"))
+        return CLI_OPENCL_FAILED;
+    for (size_t i = 0; i < BATCH_SIZE; i++) {
+        if (bytes[i] == expected[i])
+            continue;
+        cli_error("%s: byte %zu is wrong, by %s", name, i,
+                  side->enqueue == enqueue_batch ? "clmove" : "the baseline");
+        return CLI_CHECK_FAILED;
+    }
+    return CLI_GO_ON;
+}
+
+/* Both ways must leave what memmove does. */
+static enum cli_exit check_batch(struct work *work, uint64_t shift,
+                                 const char *name)
+{
+    const struct bench_side sides[] = {{enqueue_batch, work},
+                                       {enqueue_baseline, work}};
+    struct clmove_region regions[MOVES];
+    unsigned char *expected = malloc(BATCH_SIZE), *bytes = malloc(BATCH_SIZE);
+    enum cli_exit code = expected && bytes ? CLI_GO_ON : CLI_OPENCL_FAILED;
+    if (code != CLI_GO_ON)
+        cli_error("out of memory");
+    for (size_t i = 0; code == CLI_GO_ON && i < BATCH_SIZE; i++)
+        expected[i] = pattern(i);
+    list_moves(0, shift, regions);
+    for (int i = 0; code == CLI_GO_ON && i < MOVES; i++)
+        memmove(expected + regions[i].dst_offset,
+                expected + regions[i].src_offset, MOVE_SIZE);
+    for (int i = 0; code == CLI_GO_ON && i < 2; i++)
+        code = check_side(work, &sides[i], name, bytes, expected);
+    free(expected);
+    free(bytes);
+    return code;
+}
+
+static bool time_sides(struct bench *bench, struct work *work,
+                       struct bench_name *name, uint64_t shift)
+{
+    struct session session = *bench->session;
+    struct bench_side clmove = {enqueue_batch, work};
+    struct bench_side nothing = {bench_enqueue_nothing, &session};
+    struct bench_side baseline = {enqueue_baseline, work};
+    enum cli_exit code = check_batch(work, shift, name->text);
+    if (code != CLI_GO_ON) {
+        bench->failure = code;
+        return false;
+    }
+    name->base = "empty kernel";
+    if (!bench_pair(bench, name, clmove, nothing))
+        return false;
+    name->base = "baseline";
+    name->base_moves = true;
+    return bench_pair(bench, name, clmove, baseline);
+}
+
 static bool time_moves(struct bench *bench, uint64_t shift, uint32_t batches)
 {
     struct work work;
+    struct baseline baseline;
     struct bench_name name;
     memset(&work, 0, sizeof work);
+    memset(&name, 0, sizeof name);
     work.session = bench->session;
-    work.buffer = session_buffer(bench->session,
-                                 (size_t)batches * MOVES * PITCH, "batches");
-    bool fine = work.buffer != NULL;
-    for (; fine && work.count < batches; work.count += fine) {
-        work.batches[work.count] = create_batch(&work, work.count, shift);
-        fine = work.batches[work.count] != NULL;
-    }
+    work.buffer =
+        session_buffer(bench->session, (size_t)batches * BATCH_SIZE, "batches");
+    bool fine = baseline_create(&baseline, bench->session, NULL) && work.buffer;
+    for (; fine && work.count < batches; work.count++)
+        fine = create_batch(&work, &baseline, work.count, shift);
     snprintf(name.text, sizeof name.text, "128 x 32 KiB, shift %" PRIu64 "%s",
              shift, batches > 1 ? ", cold" : "");
     name.subject = "batch";
-    name.model = NULL;
     name.bytes = (uint64_t)MOVES * MOVE_SIZE;
-    name.base = "empty kernel";
-    name.base_moves = false;
-    struct session session = *bench->session;
-    struct bench_side clmove = {enqueue_batch, &work};
-    struct bench_side nothing = {bench_enqueue_nothing, &session};
-    fine = fine && bench_pair(bench, &name, clmove, nothing);
+    fine = fine && time_sides(bench, &work, &name, shift);
     clFinish(bench->session->queue);
-    for (uint32_t i = 0; i < work.count; i++)
+    for (uint32_t i = 0; i < work.count; i++) {
         clmove_batch_destroy(&work.batches[i]);
+        baseline_batch_destroy(&work.base[i]);
+    }
+    baseline_destroy(&baseline);
     session_release(&work.buffer);
     return fine;
 }
@@ -152,13 +246,13 @@ static bool time_planning(struct bench *bench)
 static bool has_room(const struct bench *bench)
 {
     const struct clmove_device_info *device = &bench->session->device;
-    uint64_t size = (uint64_t)COLD_BATCHES * MOVES * PITCH;
+    uint64_t size = (uint64_t)COLD_BATCHES * BATCH_SIZE;
     return size <= device->max_allocation && size <= device->global_size / 4;
 }
 
 static uint64_t count_rows(const struct bench *bench)
 {
-    return has_room(bench) ? 5 : 3;
+    return has_room(bench) ? 9 : 5;
 }
 
 static bool run(struct bench *bench)
@@ -171,7 +265,8 @@ static bool run(struct bench *bench)
 
 const struct bench_subject bench_batch = {
     "batch",
-    "128 moves of 32 KiB in one batch, against an empty kernel, and the\n"
+    "128 moves of 32 KiB in one batch, against an empty kernel and the\n"
+    "baseline (see states), which must leave the same bytes, and the\n"
     "planning of 100000 disjoint entries on the host; cold batches work\n"
     "on other bytes each time, more of them than caches hold",
     CLMOVE_PART_MOVES,
