@@ -2,14 +2,20 @@
 # Checks of the clmove command as a user calls it.
 # usage: test_command.sh CLMOVE plan|device
 #        test_command.sh CLMOVE cache DRIVER
+#        test_command.sh CLMOVE bench SOURCES
 #
 # plan: what needs no device, and is run with none. device: on the caller's.
 # cache: there too, with a library preloaded that makes it give binaries.
+# bench: the benchmarks; SOURCES is the folder with cl/ and tests/.
 set -u
 
 clmove=$(realpath "$1")
 suite=$2
-driver=${3:+$(realpath "$3")}
+driver= sources=
+case $suite in
+cache) driver=$(realpath "$3") ;;
+bench) sources=$(realpath "$3") ;;
+esac
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -109,8 +115,18 @@ check_plan() {
     expect 3 batch fine.txt
     says 'there is no OpenCL device'
     expect 3 bench move
+    expect 3 bench states
     expect 2 bench nonsense
     expect 2 bench
+    expect 2 bench states --model nonsense
+    says 'is not in the built-in models.tsv'
+    expect 2 bench move --model qwen3.5-9b
+    says '--model is not for move'
+    expect 2 bench states --layout ds
+    expect 2 bench replay --model qwen3.5-9b
+    says 'replay needs --trace FILE and one --model NAME'
+    expect 2 bench replay --trace missing --model qwen3.5-9b
+    says 'missing'
     expect 2 check --only states --variant split
     expect 2 check --only batches --variant driver
     expect 2 check --only nonsense
@@ -268,6 +284,66 @@ check_cache() {
     says 'warning: the cache folder'
     expect 0 check --seed 5 --case 3
     [ "$(grep -c 'warning: ' err)" -eq 1 ] || fail 'not one warning'
+}
+
+# broken FILE FIND REPLACE: the kernels in broken/, one line of them edited.
+broken() {
+    rm -rf broken
+    mkdir broken
+    cp "$sources"/cl/*.cl broken
+    [ "$(grep -cF -e "$2" "broken/$1")" -eq 1 ] || fail "$1 has not one \"$2\""
+    FIND=$2 REPLACE=$3 awk '{
+        at = index($0, ENVIRON["FIND"])
+        if (at)
+            $0 = substr($0, 1, at - 1) ENVIRON["REPLACE"] \
+                substr($0, at + length(ENVIRON["FIND"]))
+        print
+    }' "$sources/cl/$1" >"broken/$1"
+}
+
+# rows SUBJECT COUNT: lines of all.tsv by wall time.
+rows() {
+    local count
+    count=$(awk -F'\t' -v subject="$1" '$1 == subject && $4 == "wall"' all.tsv |
+        wc -l)
+    [ "$count" -ge "$2" ] || fail "$1: $count rows by wall, not $2"
+}
+
+check_bench() {
+    local replay=(bench replay --quick --model mamba2-char
+        --trace "$sources/tests/data/prose-small.tsv")
+    "$clmove" devices >out 2>err || { cat err >&2; exit 77; }
+    expect 0 bench all --quick --model mamba2-char --tsv all.tsv
+    prints '^48 cases against the baseline by wall: '
+    rows move 14
+    rows batch 4
+    rows states $((48 + 7 * 2 * 2 + 6 * 2 * 2))
+    [ -z "$(awk -F'\t' '!/^#/ && NF != 13' all.tsv)" ] ||
+        fail 'all.tsv has lines that have not 13 columns'
+    expect 0 "${replay[@]}" --tsv replay.tsv
+    prints '^replay sd, [0-9]+ cross '
+    prints '^replay ds, [0-9]+ cross '
+    expect 0 "${replay[@]}" --layout ds --layers 1 --shrink 2
+    grep -q '^replay sd' out && fail 'a layout was not left out'
+
+    # What a kernel does wrong must fail the run.
+    export CLMOVE_KERNEL_DIR=broken
+    broken ssm_copy.cl 'min(state->src_width - bias, state->dst_width)' \
+        'state->dst_width'
+    expect 1 bench states --quick --model mamba2-char
+    says 'clmove and the baseline leave different bytes'
+    expect 1 "${replay[@]}"
+    says 'clmove and the baseline leave different bytes'
+    broken ssm_decide.cl '(fate & ROW_RESETS) != 0 ? 1 :' ''
+    expect 1 bench states --quick --model mamba2-char
+    says 'clmove left accepted[0] = 2, and not 1'
+    broken ssm.cl 'const uint bias = (uint)copy->bias;' \
+        'const uint bias = (uint)copy->bias; if (items > 0) return;'
+    expect 1 bench states --quick --model mamba2-char
+    says 'clmove changed 0 pages, and not '
+    broken move.cl 'own = piece->size - edge;' 'own = piece->size - edge - 1;'
+    expect 1 bench batch --quick
+    says 'is wrong, by clmove'
 }
 
 "check_$suite"
