@@ -120,6 +120,10 @@ check_plan() {
     expect 2 bench
     expect 2 bench states --model nonsense
     says 'is not in the built-in models.tsv'
+    local nine=()
+    for _ in 1 2 3 4 5 6 7 8 9; do nine+=(--model qwen3.5-9b); done
+    expect 2 bench states "${nine[@]}"
+    says '--model can be given at most 8 times'
     expect 2 bench move --model qwen3.5-9b
     says '--model is not for move'
     expect 2 bench states --layout ds

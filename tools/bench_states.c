@@ -48,13 +48,12 @@ static struct scale choose_scale(const struct bench *bench,
     if (cpu) {
         scale.layers = bench->quick ? 1 : 2;
         scale.usable /= 2;
+        scale.rotation = (bench->quick ? UINT64_C(64) : UINT64_C(256)) << 20;
     }
     if (scale.layers == 0 || scale.layers > model->layers)
         scale.layers = model->layers;
-    if (cpu && bench->quick) {
+    if (cpu && bench->quick)
         scale.shrink = 8;
-        scale.rotation = 64 << 20;
-    }
     while (model->conv_dim % scale.shrink != 0 ||
            model->temporal_outer % scale.shrink != 0)
         scale.shrink /= 2;

@@ -16,7 +16,7 @@ static const struct {
     {"check", "compare random copies and moves, single and in batches",
      cmd_check},
     {"batch", "move bytes of a file as a list says", cmd_batch},
-    {"bench", "time moves and batches against what OpenCL has", cmd_bench},
+    {"bench", "time moves, batches and state copies against a base", cmd_bench},
     {"replay", "replay a recorded decode with state copies, and prove it",
      cmd_replay},
     {"cache", "the folder of compiled programs: what it has, clear it",
