@@ -203,10 +203,12 @@ static bool time_layout(struct bench *bench, const struct model *model,
         samples[0][side][i / SIDES] = pass.device_us;
         samples[1][side][i / SIDES] = pass.wall_us;
     }
-    if (code == CLI_GO_ON)
-        add_rows(bench, model, channels_first, &passes[0], samples, count);
-    bench->failure = code;
-    return code == CLI_GO_ON;
+    if (code != CLI_GO_ON) {
+        bench->failure = code;
+        return false;
+    }
+    add_rows(bench, model, channels_first, &passes[0], samples, count);
+    return true;
 }
 
 /* Passes. */
