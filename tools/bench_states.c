@@ -89,6 +89,7 @@ static bool open_pool(struct bench *bench, struct trial_pool *pool,
     struct scale scale = choose_scale(bench, model);
     struct pool_request request;
     struct pool_shape shape;
+    memset(pool, 0, sizeof *pool);
     memset(&request, 0, sizeof request);
     request.model = model;
     request.channels_first = channels_first;
@@ -121,26 +122,6 @@ static bool open_pool(struct bench *bench, struct trial_pool *pool,
     return true;
 }
 
-static struct bench_name name_of(const struct trial_pool *pool,
-                                 const char *model,
-                                 const struct trial_case *what)
-{
-    struct bench_name name;
-    memset(&name, 0, sizeof name);
-    name.subject = "states";
-    name.model = model;
-    const char *order = what->by_slot ? "v2" : "v1";
-    const char *layout = pool->pool.shape.channels_first ? "ds" : "sd";
-    if (what->crosses)
-        snprintf(name.text, sizeof name.text, "%s %s %s, %u by %u", order,
-                 layout, what->same ? "same" : "distinct", what->rows,
-                 what->bias);
-    else
-        snprintf(name.text, sizeof name.text, "%s %s idle, %u", order, layout,
-                 what->rows);
-    return name;
-}
-
 /* A base that a batch is timed against. */
 struct opponent {
     const char *name;
@@ -157,15 +138,15 @@ static const struct opponent nothing = {"empty kernel", false,
 
 /* Checks a batch, then times it against the opponents. */
 static bool time_batch(struct bench *bench, const struct trial_pool *pool,
-                       const char *model, const struct trial_case *what,
+                       struct bench_name name, const struct trial_case *what,
                        const struct opponent *const *opponents)
 {
     struct trial trial;
     struct session session = *bench->session;
-    struct bench_name name = name_of(pool, model, what);
+    name.subject = "states";
     bool fine = trial_open(&trial, pool, what);
     if (fine) {
-        enum cli_exit code = trial_check(&trial, model, name.text);
+        enum cli_exit code = trial_check(&trial, name.model, name.text);
         fine = code == CLI_GO_ON;
         bench->failure = fine ? CLI_OPENCL_FAILED : code;
     }
@@ -200,7 +181,11 @@ static bool time_matrix(struct bench *bench, const struct model *model,
         what.same = i / (BATCHES * BIASES) % PLACES == 0;
         what.rows = batches[i / BIASES % BATCHES];
         what.bias = 1 + i % BIASES;
-        fine = time_batch(bench, &pool, model->name, &what, opponents);
+        struct bench_name name = {.model = model->name};
+        snprintf(name.text, sizeof name.text, "%s %s %s, %u by %u",
+                 what.by_slot ? "v2" : "v1", channels_first ? "ds" : "sd",
+                 what.same ? "same" : "distinct", what.rows, what.bias);
+        fine = time_batch(bench, &pool, name, &what, opponents);
     }
     bench->rounds = 0;
     trial_pool_close(&pool);
@@ -217,12 +202,16 @@ static bool time_crossings(struct bench *bench, const struct model *model,
         open_pool(bench, &pool, model, channels_first, &requests, crossings[0]);
     for (int i = 0; fine && i < CROSSINGS; i++) {
         struct trial_case what = {false, true, false, crossings[i], 1};
-        if (crossings[i] <= requests)
-            fine = time_batch(bench, &pool, model->name, &what, opponents);
-        else
-            bench_table_note(bench->table,
-                             "left out for want of memory: %u requests",
-                             crossings[i]);
+        struct bench_name name = {.model = model->name};
+        snprintf(name.text, sizeof name.text, "%s, %u cross",
+                 channels_first ? "ds" : "sd", what.rows);
+        if (what.rows <= requests) {
+            fine = time_batch(bench, &pool, name, &what, opponents);
+            continue;
+        }
+        bench_table_note(bench->table, "left out for want of memory: %s",
+                         name.text);
+        bench->rows_done += 2; /* as many as opponents */
     }
     trial_pool_close(&pool);
     return fine;
@@ -238,7 +227,10 @@ static bool time_idles(struct bench *bench, const struct model *model)
     for (int i = 0; fine && i < IDLES * ORDERS; i++) {
         struct trial_case what = {i >= IDLES, false, false, idles[i % IDLES],
                                   1};
-        fine = time_batch(bench, &pool, model->name, &what, opponents);
+        struct bench_name name = {.model = model->name};
+        snprintf(name.text, sizeof name.text, "%s, %u idle",
+                 what.by_slot ? "v2" : "v1", what.rows);
+        fine = time_batch(bench, &pool, name, &what, opponents);
     }
     trial_pool_close(&pool);
     return fine;
