@@ -11,7 +11,7 @@ set -u
 
 clmove=$(realpath "$1")
 suite=$2
-driver= sources=
+driver='' sources=''
 case $suite in
 cache) driver=$(realpath "$3") ;;
 bench) sources=$(realpath "$3") ;;
