@@ -19,9 +19,9 @@
 #endif
 
 /* One tile of one request, by the whole group. */
-static void copy_request_tile(const struct ssm_step *step, uint2 tile,
-                              const struct ssm_copy *copy, uint item,
-                              uint items)
+static void copy_request_tile(STEP_MEMORY const struct ssm_step *step,
+                              uint2 tile, const struct ssm_copy *copy,
+                              __local uchar *stage, uint item, uint items)
 {
     __global const struct ssm_state *state = &step->states[tile.x];
     __global const struct ssm_group *group = &step->groups[state->group];
@@ -33,7 +33,7 @@ static void copy_request_tile(const struct ssm_step *step, uint2 tile,
     copy_tile(step->banks, state, tile.y,
               table_entry(step, group, copy->row, from),
               table_entry(step, group, copy->row, copy->destination), bias,
-              item, items);
+              stage, item, items);
 }
 
 #define ARRAY(type, name) ((__global type *)(name + name##_offset))
@@ -67,34 +67,11 @@ __kernel void clmove_ssm_step(
     __local ushort order[CLMOVE_SLICE_ROWS];           /* of rows that copy */
     __local uint named[SLOT_WINDOW / 32];
     __local uint twice[SLOT_WINDOW / 32];
+    __local uint4 stage[STAGE_VECTORS];
+    STEP_MEMORY struct ssm_step step;
 
     const uint item = (uint)get_local_id(0);
     const uint items = (uint)get_local_size(0);
-    const struct ssm_step step = {
-        banks,
-        states,
-        groups,
-        ARRAY_OR_NULL(const int, slot_of),
-        ARRAY(const int, computed),
-        ARRAY(const int, scheduled),
-        ARRAY_OR_NULL(const int, query_starts),
-        ARRAY(const int, draft),
-        ARRAY_OR_NULL(const int, now_computed),
-        ARRAY(const int, accepted_in),
-        ARRAY(int, accepted_out),
-        ARRAY(const int, column_in),
-        ARRAY_OR_NULL(int, column_out),
-        ARRAY(const int, copy_source),
-        ARRAY(const int, copy_destination),
-        ARRAY(const int, copy_bias),
-        ARRAY_OR_NULL(int, faults),
-        rows,
-        slot_count,
-        tokens_per_block,
-        state_count,
-        group_count,
-        mode,
-    };
     const int writes = (mode & MODE_WRITES_RESULTS) != 0 &&
                        get_group_id(0) == get_num_groups(0) - 1;
     /* Rows that name slots of one window are decided together, so that two rows
@@ -103,10 +80,36 @@ __kernel void clmove_ssm_step(
     if (item == 0) {
         BANK_EACH(BANK_STORE)
     }
+    if (CLMOVE_CPU || get_local_id(0) == 0) {
+        step.banks = banks;
+        step.states = states;
+        step.groups = groups;
+        step.slot_of = ARRAY_OR_NULL(const int, slot_of);
+        step.computed = ARRAY(const int, computed);
+        step.scheduled = ARRAY(const int, scheduled);
+        step.query_starts = ARRAY_OR_NULL(const int, query_starts);
+        step.draft = ARRAY(const int, draft);
+        step.now_computed = ARRAY_OR_NULL(const int, now_computed);
+        step.accepted_in = ARRAY(const int, accepted_in);
+        step.accepted_out = ARRAY(int, accepted_out);
+        step.column_in = ARRAY(const int, column_in);
+        step.column_out = ARRAY_OR_NULL(int, column_out);
+        step.copy_source = ARRAY(const int, copy_source);
+        step.copy_destination = ARRAY(const int, copy_destination);
+        step.copy_bias = ARRAY(const int, copy_bias);
+        step.faults = ARRAY_OR_NULL(int, faults);
+        step.rows = rows;
+        step.slot_count = slot_count;
+        step.tokens_per_block = tokens_per_block;
+        step.state_count = state_count;
+        step.group_count = group_count;
+        step.mode = mode;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
     for (uint window = 0; window == 0 || window < slot_count;
          window += SLOT_WINDOW) {
         slots.first = window;
-        if (step.slot_of != 0)
+        if (slot_of != 0)
             note_slots(&step, &slots, item, items);
         else if (window > 0)
             break;
@@ -151,7 +154,7 @@ __kernel void clmove_ssm_step(
                 const ulong place = i / tile_count;
                 copy = copies[order[place]];
                 copy_request_tile(&step, tiles[i - place * tile_count], &copy,
-                                  item, items);
+                                  stage, item, items);
             }
             /* Slices and windows clear what was read here. */
             barrier(CLK_LOCAL_MEM_FENCE);
@@ -200,12 +203,14 @@ clmove_ssm_indices(BANK_EACH(BANK_PARAMETER)
                    uint group_count, uint rows, uint slots_per_row, uint mode)
 {
     BANK_ARRAY banks[CLMOVE_BANKS];
-    struct ssm_step step;
-    step.banks = banks;
-    step.scheduled = ARRAY(const int, scheduled);
-    step.query_starts = ARRAY_OR_NULL(const int, query_starts);
+    STEP_MEMORY struct ssm_step step;
     if (get_local_id(0) == 0) {
         BANK_EACH(BANK_STORE)
+    }
+    if (CLMOVE_CPU || get_local_id(0) == 0) {
+        step.banks = banks;
+        step.scheduled = ARRAY(const int, scheduled);
+        step.query_starts = ARRAY_OR_NULL(const int, query_starts);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong per_group = (ulong)rows * slots_per_row;

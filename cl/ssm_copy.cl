@@ -11,15 +11,19 @@
  * item owns its offsets for all tokens and loads token t + bias before it
  * stores token t, t ascending, so that a shift within one block is a private
  * matter of the item: no barrier is needed.
- * - conv DS: a tile is a range of rows. Inside the group, all items load a
- * piece before any item stores it (barrier). Pieces ascend: what a piece stores
- * lies below all that later pieces load. A store after barrier p and a load
- * before barrier p touch one byte only across that barrier.
+ * - conv DS: a tile is a range of rows. A piece of it, some rows or a part of
+ * one, is loaded to local memory by all items before any item stores it
+ * (barrier), and stored before local memory is filled again (barrier). Pieces
+ * of one row ascend: what a piece stores lies below all that later pieces load.
+ * Where rows lie without gaps, whole rows are loaded, the tokens in front of
+ * the copied ones too: they belong to the tile's rows, so nobody else writes
+ * them. On a CPU an item owns rows, and loads each value before it stores what
+ * it held.
  * - from one order to the other: two layouts, whose memories are disjoint.
  *
  * All barriers stand in flow that is uniform for the group.
  *
- * Macros: those of common.cl.
+ * Macros: those of common.cl; CLMOVE_STAGE: bytes of a piece, a multiple of 16.
  */
 
 #ifndef CLMOVE_COMMON
@@ -27,6 +31,10 @@
 #endif
 #ifndef CLMOVE_SSM_COPY
 #define CLMOVE_SSM_COPY
+
+#ifndef CLMOVE_STAGE
+#define CLMOVE_STAGE 8192
+#endif
 
 /* Mirrors of the structures in src/ssm_tiles.h. */
 enum { CONV_SD = 1, CONV_DS = 2, TEMPORAL = 3, SD_TO_DS = 4, DS_TO_SD = 5 };
@@ -83,15 +91,16 @@ static void store_value(__global uchar *dst, ulong value, uint width)
     }
 }
 
-/* conv SD: byte offsets [begin, end) of `tokens` tokens, in values of `width`
- * bytes. An item owns an offset for all tokens. dst may lie below src in the
- * same block. */
-#define DEFINE_SHIFT_SD(name, type, LOAD, STORE)                               \
+/* conv SD: byte offsets [begin, end) of `tokens` tokens, in values of one type,
+ * whose size divides all addresses. An item owns an offset for all tokens. dst
+ * may lie below src in the same block. */
+#define DEFINE_SHIFT_SD(name, type)                                            \
     static void name(__global uchar *dst, __global const uchar *src,           \
                      ulong begin, ulong end, ulong token_stride, uint tokens,  \
-                     uint width, uint item, uint items)                        \
+                     uint item, uint items)                                    \
     {                                                                          \
-        for (ulong at = begin + item * width; at < end; at += items * width) { \
+        for (ulong at = begin + item * (uint)sizeof(type); at < end;           \
+             at += items * (uint)sizeof(type)) {                               \
             for (uint first = 0; first < tokens; first += CLMOVE_HELD) {       \
                 type held[CLMOVE_HELD];                                        \
                 const uint count = min(tokens - first, (uint)CLMOVE_HELD);     \
@@ -99,23 +108,22 @@ static void store_value(__global uchar *dst, ulong value, uint width)
                 _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)       \
                 {                                                              \
                     if (k < count)                                             \
-                        held[k] = LOAD(src + offset + k * token_stride);       \
+                        held[k] = *(__global const type *)(src + offset +      \
+                                                           k * token_stride);  \
                 }                                                              \
                 _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)       \
                 {                                                              \
                     if (k < count)                                             \
-                        STORE(dst + offset + k * token_stride, held[k]);       \
+                        *(__global type *)(dst + offset + k * token_stride) =  \
+                            held[k];                                           \
                 }                                                              \
             }                                                                  \
         }                                                                      \
     }
-
-#define LOAD_VECTOR(src) (*(__global const uint4 *)(src))
-#define STORE_VECTOR(dst, value) (*(__global uint4 *)(dst) = (value))
-#define LOAD_VALUE(src) load_value(src, width)
-#define STORE_VALUE(dst, value) store_value(dst, value, width)
-DEFINE_SHIFT_SD(shift_sd_vectors, uint4, LOAD_VECTOR, STORE_VECTOR)
-DEFINE_SHIFT_SD(shift_sd_values, ulong, LOAD_VALUE, STORE_VALUE)
+DEFINE_SHIFT_SD(shift_sd_16, uint4)
+DEFINE_SHIFT_SD(shift_sd_4, uint)
+DEFINE_SHIFT_SD(shift_sd_2, ushort)
+DEFINE_SHIFT_SD(shift_sd_1, uchar)
 
 /* Tokens of the window that a copy writes; bias is below the source's width. */
 static uint copied_tokens(__global const struct ssm_state *state, uint bias)
@@ -134,62 +142,169 @@ static void copy_conv_sd(__global const struct ssm_state *state, uint part,
     src += bias * token_stride;
     const uint width = common_width((ulong)dst | (ulong)src | token_stride);
     if (width == 16)
-        shift_sd_vectors(dst, src, begin, end, token_stride, tokens, 16, item,
-                         items);
+        shift_sd_16(dst, src, begin, end, token_stride, tokens, item, items);
+    else if (width >= 4)
+        shift_sd_4(dst, src, begin, end, token_stride, tokens, item, items);
+    else if (width == 2)
+        shift_sd_2(dst, src, begin, end, token_stride, tokens, item, items);
     else
-        shift_sd_values(dst, src, begin, end, token_stride, tokens, width, item,
-                        items);
+        shift_sd_1(dst, src, begin, end, token_stride, tokens, item, items);
 }
 
-/* Bytes to value i of rows that have `run` values each. No %: next to / it
- * becomes an instruction that Oclgrind 21.10 does not know. */
-static ulong value_offset(uint i, uint run, ulong row_stride, uint width)
+#if CLMOVE_CPU
+#define STAGE_VECTORS 1 /* not used */
+
+/* conv DS: `size` bytes of each of `rows` rows. An item owns a row. Both
+ * strides in bytes; dst may lie below src in the same row. */
+static void shift_ds(__global uchar *dst, __global const uchar *src, uint rows,
+                     ulong size, ulong dst_stride, ulong src_stride, uint item,
+                     uint items)
 {
-    const uint row = i / run;
-    return row * row_stride + (i - row * run) * (ulong)width;
+    for (uint row = item; row < rows; row += items) {
+        __global const uchar *from = src + row * src_stride;
+        __global uchar *to = dst + row * dst_stride;
+        ulong at = 0;
+        for (; at + 8 <= size; at += 8)
+            vstore8(vload8(0, from + at), 0, to + at);
+        for (; at < size; at++)
+            to[at] = from[at];
+    }
+}
+#else
+
+/* Room for a piece that keeps its source's address modulo 16. */
+#define STAGE_VECTORS (CLMOVE_STAGE / 16 + 1)
+
+/* `width` bytes of a stage, 1, 2 or 4, in pieces that `even` divides, which
+ * divides the address. */
+static uint staged_value(__local const uchar *stage, uint width, uint even)
+{
+    if (even == 4)
+        return *(__local const uint *)stage;
+    if (even == 2) {
+        const uint low = *(__local const ushort *)stage;
+        return width == 2
+                   ? low
+                   : low | (uint) * (__local const ushort *)(stage + 2) << 16;
+    }
+    uint value = stage[0];
+    for (uint k = 1; k < width; k++)
+        value |= (uint)stage[k] << (k * 8);
+    return value;
 }
 
-/* conv DS: `count` values, `run` of each row, in pieces that all items load
- * before any item stores. dst may lie below src in the same rows. */
-static void shift_ds(__global uchar *dst, __global const uchar *src, uint count,
-                     uint run, ulong dst_stride, ulong src_stride, uint width,
-                     uint item, uint items)
+/* `size` bytes to a stage whose start is aligned as src is, modulo 16. */
+static void stage_span(__local uchar *stage, __global const uchar *src,
+                       uint size, uint item, uint items)
 {
-    for (uint first = 0; first < count; first += items * CLMOVE_HELD) {
-        ulong held[CLMOVE_HELD];
-        _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)
-        {
-            const uint i = first + item + k * items;
-            if (i < count)
-                held[k] = load_value(
-                    src + value_offset(i, run, src_stride, width), width);
-        }
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)
-        {
-            const uint i = first + item + k * items;
-            if (i < count)
-                store_value(dst + value_offset(i, run, dst_stride, width),
-                            held[k], width);
-        }
+    const uint head = min(size, (uint)(0ul - (ulong)src) & 15u);
+    const uint count = (size - head) / 16;
+    __global const uint4 *from = (__global const uint4 *)(src + head);
+    __local uint4 *to = (__local uint4 *)(stage + head);
+    for (uint i = item; i < count; i += items)
+        to[i] = from[i];
+    for (uint i = item; i < head; i += items)
+        stage[i] = src[i];
+    for (uint i = head + count * 16 + item; i < size; i += items)
+        stage[i] = src[i];
+}
+
+/* `size` bytes of each of `rows` rows, close together, in values of `width`
+ * bytes. No %: next to / it becomes an instruction that Oclgrind 21.10 does not
+ * know. */
+static void stage_rows(__local uchar *stage, __global const uchar *src,
+                       uint rows, uint size, ulong stride, uint width,
+                       uint item, uint items)
+{
+    const uint run = size / width;
+    for (uint i = item; i < rows * run; i += items) {
+        const uint row = i / run;
+        const uint at = (i - row * run) * width;
+        const ulong value = load_value(src + row * stride + at, width);
+        for (uint k = 0; k < width; k++)
+            stage[row * size + at + k] = (uchar)(value >> (k * 8));
     }
 }
 
+/* `size` bytes of each of `rows` rows, from a stage in which they start at
+ * `start` and are `apart` bytes apart. `width`, up to 4, divides size, dst and
+ * its stride. */
+static void unstage_rows(__global uchar *dst, __local const uchar *stage,
+                         uint start, uint apart, uint rows, uint size,
+                         ulong stride, uint width, uint item, uint items)
+{
+    const uint run = size / width;
+    const uint even = common_width(start | apart | width);
+    for (uint i = item; i < rows * run; i += items) {
+        const uint row = i / run;
+        const uint at = (i - row * run) * width;
+        store_value(dst + row * stride + at,
+                    staged_value(stage + start + row * apart + at, width, even),
+                    width);
+    }
+}
+
+/* conv DS: `size` bytes of each of `rows` rows, `shift` bytes from the start of
+ * the source's row, which is src_row bytes long. dst may lie below src + shift
+ * in the same row. */
+static void shift_ds(__global uchar *dst, __global const uchar *src, uint rows,
+                     uint size, uint shift, uint src_row, ulong dst_stride,
+                     ulong src_stride, __local uchar *stage, uint item,
+                     uint items)
+{
+    const int whole = src_stride == src_row && src_row <= CLMOVE_STAGE;
+    const uint piece = whole ? size : min(size, (uint)CLMOVE_STAGE);
+    const uint step = CLMOVE_STAGE / (whole ? src_row : piece);
+    const uint width = common_width((ulong)dst | dst_stride | 4u);
+    for (uint row = 0; row < rows; row += step) {
+        const uint count = min(step, rows - row);
+        __global const uchar *from = src + row * src_stride;
+        __global uchar *to = dst + row * dst_stride;
+        for (uint at = 0; at < size; at += piece) {
+            const uint bytes = min(piece, size - at);
+            const uint start = whole ? (uint)(ulong)from & 15u : 0u;
+            if (whole)
+                stage_span(stage + start, from, count * src_row, item, items);
+            else
+                stage_rows(stage, from + shift + at, count, bytes, src_stride,
+                           common_width((ulong)(from + shift + at) |
+                                        src_stride | bytes | 8u),
+                           item, items);
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+            const uint first = whole ? start + shift : 0u;
+            const uint between = whole ? src_row : bytes;
+            const uint even = bytes / width * width;
+            unstage_rows(to + at, stage, first, between, count, even,
+                         dst_stride, width, item, items);
+            unstage_rows(to + at + even, stage, first + even, between, count,
+                         bytes - even, dst_stride,
+                         common_width((bytes - even) | width), item, items);
+            /* Now the stage may be filled again. */
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+    }
+}
+#endif
+
 static void copy_conv_ds(__global const struct ssm_state *state, uint part,
                          __global uchar *dst, __global const uchar *src,
-                         uint bias, uint item, uint items)
+                         uint bias, __local uchar *stage, uint item, uint items)
 {
     const ulong begin = part * state->part;
     const uint rows = (uint)min(state->part, state->dim - begin);
-    const uint bytes = copied_tokens(state, bias) * state->element_size;
+    const uint size = copied_tokens(state, bias) * state->element_size;
+    const uint shift = bias * state->element_size;
     dst += begin * state->dst_extent;
-    src += begin * state->src_extent + bias * state->element_size;
-    const uint width = min(common_width((ulong)dst | (ulong)src | bytes |
-                                        state->dst_extent | state->src_extent),
-                           8u);
-    const uint run = bytes / width;
-    shift_ds(dst, src, rows * run, run, state->dst_extent, state->src_extent,
-             width, item, items);
+    src += begin * state->src_extent;
+#if CLMOVE_CPU
+    (void)stage;
+    shift_ds(dst, src + shift, rows, size, state->dst_extent, state->src_extent,
+             item, items);
+#else
+    shift_ds(dst, src, rows, size, shift,
+             state->src_width * state->element_size, state->dst_extent,
+             state->src_extent, stage, item, items);
+#endif
 }
 
 /* One order of a window to the other; a tile is a range of channels. Items take
@@ -242,7 +357,8 @@ static void copy_temporal(__global const struct ssm_state *state, uint part,
  * on AMD, and a call takes twice the registers. */
 __attribute__((always_inline)) static void
 copy_tile(BANK_ARRAY *banks, __global const struct ssm_state *state, uint part,
-          int source, int destination, uint bias, uint item, uint items)
+          int source, int destination, uint bias, __local uchar *stage,
+          uint item, uint items)
 {
     __global const uchar *src =
         banks[state->src_bank] +
@@ -255,7 +371,7 @@ copy_tile(BANK_ARRAY *banks, __global const struct ssm_state *state, uint part,
         copy_conv_sd(state, part, dst, src, bias, item, items);
         break;
     case CONV_DS:
-        copy_conv_ds(state, part, dst, src, bias, item, items);
+        copy_conv_ds(state, part, dst, src, bias, stage, item, items);
         break;
     case TEMPORAL:
         copy_temporal(state, part, dst, src, item, items);
@@ -286,6 +402,7 @@ __kernel void clmove_ssm_copy(BANK_EACH(BANK_PARAMETER)
                               uint count, ulong work)
 {
     BANK_ARRAY banks[CLMOVE_BANKS];
+    __local uint4 stage[STAGE_VECTORS];
     if (get_local_id(0) == 0) {
         BANK_EACH(BANK_STORE)
     }
@@ -309,7 +426,8 @@ __kernel void clmove_ssm_copy(BANK_EACH(BANK_PARAMETER)
             (state->kind != TEMPORAL && entry->bias >= state->src_width))
             continue;
         copy_tile(banks, state, tile.y, from, entry->to, entry->bias,
-                  (uint)get_local_id(0), (uint)get_local_size(0));
+                  (__local uchar *)stage, (uint)get_local_id(0),
+                  (uint)get_local_size(0));
     }
 }
 

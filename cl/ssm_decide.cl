@@ -49,6 +49,14 @@ enum {
     MODE_SKIPS_TEMPORAL = 64
 };
 
+/* In local memory, pointers that are only looked up take no registers from the
+ * copies. PoCL 3.1 crashes when it compiles that, and has no use for it. */
+#if CLMOVE_CPU
+#define STEP_MEMORY
+#else
+#define STEP_MEMORY __local
+#endif
+
 /* What the kernel was given, so that helpers need one parameter. */
 struct ssm_step {
     BANK_ARRAY *banks;
@@ -107,7 +115,7 @@ enum {
     ROW_ELSEWHERE = 16 /* its slot is not this row's to write */
 };
 
-static int table_entry(const struct ssm_step *step,
+static int table_entry(STEP_MEMORY const struct ssm_step *step,
                        __global const struct ssm_group *group, int row,
                        long column)
 {
@@ -122,7 +130,7 @@ static int in_table(__global const struct ssm_group *group, long column)
 }
 
 /* Checks one entry that a copy needs; what is wrong with it goes to `fault`. */
-static int entry_is_fine(const struct ssm_step *step,
+static int entry_is_fine(STEP_MEMORY const struct ssm_step *step,
                          __global const struct ssm_group *group, int row,
                          long column, uint block_count, struct ssm_fault *fault)
 {
@@ -143,7 +151,7 @@ static int entry_is_fine(const struct ssm_step *step,
 
 /* Whether all states of a group can be copied, judged by its narrowest limits:
  * true is certain, false asks for a closer look. */
-static int group_is_fine(const struct ssm_step *step,
+static int group_is_fine(STEP_MEMORY const struct ssm_step *step,
                          __global const struct ssm_group *group,
                          const struct ssm_copy *copy)
 {
@@ -164,7 +172,7 @@ static int group_is_fine(const struct ssm_step *step,
 }
 
 /* Whether one state can be copied. */
-static int state_is_fine(const struct ssm_step *step, uint index,
+static int state_is_fine(STEP_MEMORY const struct ssm_step *step, uint index,
                          const struct ssm_copy *copy, struct ssm_fault *fault)
 {
     __global const struct ssm_state *state = &step->states[index];
@@ -185,7 +193,7 @@ static int state_is_fine(const struct ssm_step *step, uint index,
 /* Whether every block that a copy needs is there, for all groups and states.
  * All or nothing: this comes before the first byte moves, and every group of
  * the launch comes to the same answer. */
-static int copy_is_fine(const struct ssm_step *step,
+static int copy_is_fine(STEP_MEMORY const struct ssm_step *step,
                         const struct ssm_copy *copy, struct ssm_fault *fault)
 {
     int fine = 1;
@@ -210,7 +218,7 @@ static uint counter_fault(struct ssm_fault *fault, int counter, int value)
 }
 
 /* Tokens of the step, drafts included. */
-static int scheduled_tokens(const struct ssm_step *step, uint row)
+static int scheduled_tokens(STEP_MEMORY const struct ssm_step *step, uint row)
 {
     if (step->query_starts == 0)
         return step->scheduled[row];
@@ -220,8 +228,9 @@ static int scheduled_tokens(const struct ssm_step *step, uint row)
 }
 
 /* Pre-process: the step's tokens need column `cur`, the state is in `prev`. */
-static uint decide_pre(const struct ssm_step *step, uint row, uint slot,
-                       struct ssm_copy *copy, struct ssm_fault *fault)
+static uint decide_pre(STEP_MEMORY const struct ssm_step *step, uint row,
+                       uint slot, struct ssm_copy *copy,
+                       struct ssm_fault *fault)
 {
     const int scheduled = scheduled_tokens(step, row);
     const int computed = step->computed[slot];
@@ -250,7 +259,7 @@ static uint decide_pre(const struct ssm_step *step, uint row, uint slot,
 
 /* Post-process: `now` tokens are computed; the running block holds the state
  * after `certain` of them for sure. */
-static uint decide_boundary(const struct ssm_step *step, uint slot,
+static uint decide_boundary(STEP_MEMORY const struct ssm_step *step, uint slot,
                             long certain, long now, struct ssm_copy *copy)
 {
     const long blocks = now / (long)step->tokens_per_block;
@@ -266,8 +275,9 @@ static uint decide_boundary(const struct ssm_step *step, uint slot,
     return copy->bias == 0 ? ROW_RESETS : ROW_RESETS | ROW_COPIES;
 }
 
-static uint decide_post(const struct ssm_step *step, uint row, uint slot,
-                        struct ssm_copy *copy, struct ssm_fault *fault)
+static uint decide_post(STEP_MEMORY const struct ssm_step *step, uint row,
+                        uint slot, struct ssm_copy *copy,
+                        struct ssm_fault *fault)
 {
     const int scheduled = scheduled_tokens(step, row);
     const int draft = step->draft[row];
@@ -290,7 +300,7 @@ static uint decide_post(const struct ssm_step *step, uint row, uint slot,
 }
 
 /* The same from the tokens computed now. */
-static uint decide_post_now(const struct ssm_step *step, uint slot,
+static uint decide_post_now(STEP_MEMORY const struct ssm_step *step, uint slot,
                             struct ssm_copy *copy, struct ssm_fault *fault)
 {
     const int now = step->now_computed[slot];
@@ -305,7 +315,7 @@ static uint decide_post_now(const struct ssm_step *step, uint slot,
 }
 
 /* Pre-copy: the caller has decided. */
-static uint decide_copy(const struct ssm_step *step, uint slot,
+static uint decide_copy(STEP_MEMORY const struct ssm_step *step, uint slot,
                         struct ssm_copy *copy, struct ssm_fault *fault)
 {
     copy->source = step->copy_source[slot];
@@ -320,7 +330,7 @@ static uint decide_copy(const struct ssm_step *step, uint slot,
 
 /* What becomes of a row, its blocks checked. Depends on nothing that the launch
  * writes, so it may be asked again. */
-static uint decide(const struct ssm_step *step, uint row, uint slot,
+static uint decide(STEP_MEMORY const struct ssm_step *step, uint row, uint slot,
                    struct ssm_copy *copy, struct ssm_fault *fault)
 {
     uint fate;
@@ -351,7 +361,7 @@ static int has_bit(__local const uint *bits, uint index)
 }
 
 /* Notes what slots of the window the rows name, by the whole group. */
-static void note_slots(const struct ssm_step *step,
+static void note_slots(STEP_MEMORY const struct ssm_step *step,
                        const struct slot_bits *slots, uint item, uint items)
 {
     for (uint i = item; i < SLOT_WINDOW / 32; i += items) {
@@ -372,7 +382,7 @@ static void note_slots(const struct ssm_step *step,
 
 /* What becomes of a row in this window. A row without a slot belongs to the
  * first window. ROW_ELSEWHERE: nothing, and nothing to write. */
-static uint decide_row(const struct ssm_step *step,
+static uint decide_row(STEP_MEMORY const struct ssm_step *step,
                        const struct slot_bits *slots, uint row, uint *slot,
                        struct ssm_copy *copy, struct ssm_fault *fault)
 {
@@ -400,14 +410,14 @@ static uint decide_row(const struct ssm_step *step,
 }
 
 /* Post-process passes the running columns on to who wants them. */
-static int writes_columns(const struct ssm_step *step)
+static int writes_columns(STEP_MEMORY const struct ssm_step *step)
 {
     return (step->mode & MODE_COPY) == 0 && step->column_out != 0;
 }
 
 /* Results of one row, written by one item of the launch. */
-static void write_results(const struct ssm_step *step, uint row, uint slot,
-                          uint fate, const struct ssm_copy *copy,
+static void write_results(STEP_MEMORY const struct ssm_step *step, uint row,
+                          uint slot, uint fate, const struct ssm_copy *copy,
                           const struct ssm_fault *fault)
 {
     if ((fate & ROW_ELSEWHERE) == 0 && (step->mode & MODE_COPY) == 0)
@@ -427,7 +437,7 @@ static void write_results(const struct ssm_step *step, uint row, uint slot,
 }
 
 /* Slots of the window that no row has written keep their value. */
-static void keep_other_slots(const struct ssm_step *step,
+static void keep_other_slots(STEP_MEMORY const struct ssm_step *step,
                              const struct slot_bits *slots, uint item,
                              uint items)
 {

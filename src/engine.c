@@ -48,7 +48,7 @@ void engine_release(struct clmove_engine *engine)
 
 /* The banks of the largest program that the device takes: a bank is a pointer,
  * and the other arguments need less than 384 bytes; it lies in local memory as
- * well, beside 20 bytes for each request of a slice and some counters. */
+ * well, beside 20 bytes for each request of a slice, a stage and some more. */
 static size_t bank_choice_limit(const struct clmove_engine *engine)
 {
     const struct clmove_device_info *device = &engine->device;
@@ -57,7 +57,8 @@ static size_t bank_choice_limit(const struct clmove_engine *engine)
         const uint64_t pointers =
             (program_bank_counts[choice] + 1) * sizeof(cl_ulong);
         if (pointers + 384 <= device->max_parameter_size &&
-            pointers + (uint64_t)engine->variant.slice_rows * 20 + 256 <=
+            pointers + (uint64_t)engine->variant.slice_rows * 20 +
+                    engine->variant.stage_size + 300 <=
                 device->local_size)
             break;
     }

@@ -42,9 +42,9 @@ void program_options(const struct variant *variant, uint32_t bank_count,
      * it. */
     snprintf(options, size,
              "-cl-std=CL1.2 -DCLMOVE_BANKS=%u -DCLMOVE_SLICE_ROWS=%u "
-             "-DCLMOVE_BATCH_SLICE=%u -DCLMOVE_CPU=%d",
-             bank_count, variant->slice_rows, variant->batch_slice,
-             variant->cpu);
+             "-DCLMOVE_STAGE=%u -DCLMOVE_BATCH_SLICE=%u -DCLMOVE_CPU=%d",
+             bank_count, variant->slice_rows, variant->stage_size,
+             variant->batch_slice, variant->cpu);
 }
 
 static clmove_status build_text(const struct program_target *target,

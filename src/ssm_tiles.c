@@ -78,7 +78,7 @@ static struct state_tiles cut_state(const struct tile_source *source,
                                     size_t index)
 {
     const struct clmove_ssm_state *to = &source->to->states[index];
-    const uint32_t tile_size = source->to->engine->variant.tile_size;
+    const struct variant *variant = &source->to->engine->variant;
     struct clmove_ssm_state cut = *to;
     if (to->kind == CLMOVE_SSM_TEMPORAL && source->skips_temporal)
         return (struct state_tiles){.part = to->size, .count = 0};
@@ -86,7 +86,10 @@ static struct state_tiles cut_state(const struct tile_source *source,
         cut.kind = CLMOVE_SSM_CONV_DS;
         cut.row_stride = (uint64_t)to->width * to->element_size;
     }
-    return layout_state_tiles(&cut, tile_size);
+    return layout_state_tiles(&cut,
+                              cut.kind == CLMOVE_SSM_CONV_DS && !variant->cpu
+                                  ? variant->stage_size
+                                  : variant->tile_size);
 }
 
 static void describe_state(const struct tile_source *source, size_t index,

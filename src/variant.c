@@ -71,6 +71,7 @@ struct variant variant_choose(const struct clmove_device_info *info,
         /* Idle groups cost launch time; 4 for each unit still fill the memory
          * pipes. */
         .group_count = (uint32_t)min_u64(units * 4, 1u << 16),
+        .stage_size = 64,
         .slice_rows = 32,
         .batch_slice = 16,
         /* Each of these looks at every entry of a small batch. */
@@ -103,6 +104,13 @@ struct variant variant_choose(const struct clmove_device_info *info,
     while (variant.slice_rows < 1024 &&
            (uint64_t)variant.slice_rows * 2 * 20 * 3 + 512 <= info->local_size)
         variant.slice_rows *= 2;
+    /* Rows are staged where groups have many items. Larger stages would keep
+     * groups from sharing a unit. */
+    while (!variant.cpu && variant.stage_size < 8192 &&
+           variant.stage_size * 2 <= variant.tile_size &&
+           (uint64_t)variant.stage_size * 2 * 6 <= info->local_size &&
+           info->local_size >= 4096)
+        variant.stage_size *= 2;
     while (variant.batch_slice < 256 &&
            (uint64_t)variant.batch_slice * 2 * 16 * 4 <= info->local_size)
         variant.batch_slice *= 2;

@@ -13,6 +13,7 @@ struct variant {
     uint32_t group_size;  /* work-items in a group that copies states */
     uint32_t group_count; /* groups of a launch that copies states */
     uint32_t tile_size;   /* bytes of a state that a group takes at once */
+    uint32_t stage_size;  /* bytes of rows that a group stages at once */
     uint32_t slice_rows;  /* requests decided at once, a power of two >= 32 */
     uint32_t batch_slice; /* entries of a device batch numbered at once */
     uint32_t copy_group_size; /* work-items in a group of a disjoint move */

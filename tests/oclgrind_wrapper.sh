@@ -20,9 +20,9 @@ expect() {
 
 expect 0 "$program" --probe none
 expect 99 --expect "$race" "$program" --probe none
-expect 99 "$program" --probe 'barrier removed'
-expect 0 --expect "$race" "$program" --probe 'barrier removed'
+expect 99 "$program" --probe 'local fence only'
+expect 0 --expect "$race" "$program" --probe 'local fence only'
 expect 99 --expect "$race" --expect 'no such words' "$program" \
-    --probe 'barrier removed'
+    --probe 'local fence only'
 expect 1 --expect "$race" "$program" --probe 'no such probe'
 expect 2 "$program" --probe 'no such probe'

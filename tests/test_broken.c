@@ -72,8 +72,13 @@ static const struct broken probes[] = {
        "CLK_LOCAL_MEM_FENCE", 1}}},
     {"accepted read from the array being written",
      1,
-     {{"ssm.cl", "ARRAY(const int, accepted_in),",
-       "ARRAY(const int, accepted_out),", 1}}},
+     {{"ssm.cl", "ARRAY(const int, accepted_in);",
+       "ARRAY(const int, accepted_out);", 1}}},
+    {"stage filled while others read it",
+     1,
+     {{"ssm_copy.cl",
+       "filled again. */\n            barrier(CLK_LOCAL_MEM_FENCE);",
+       "filled again. */", 1}}},
 };
 
 /* An engine with the broken text; 0: the device's usual launch shape. */

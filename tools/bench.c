@@ -214,10 +214,29 @@ static bool by_wall(struct pair *pair, const struct bench_name *name)
     return true;
 }
 
+bool bench_wants(const struct bench *bench, const char *text)
+{
+    for (const char *only = bench->options->only; only; only++) {
+        char part[64];
+        const size_t length = strcspn(only, ";");
+        snprintf(part, sizeof part, "%.*s", (int)length, only);
+        if (strstr(text, part))
+            return true;
+        only += length;
+        if (*only == '\0')
+            return false;
+    }
+    return true;
+}
+
 bool bench_pair(struct bench *bench, const struct bench_name *name,
                 struct bench_side clmove, struct bench_side base)
 {
     struct pair pair;
+    if (!bench_wants(bench, name->text)) {
+        bench->rows_done++;
+        return true;
+    }
     memset(&pair, 0, sizeof pair);
     pair.bench = bench;
     pair.side[0] = clmove;

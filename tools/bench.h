@@ -11,6 +11,7 @@
 /* What was asked for. */
 struct bench_options {
     bool quick;
+    const char *only; /* texts, semicolons between them; NULL: all cases */
     struct model models[CLI_LIST_MAX];
     int model_count; /* 0: the subject's own */
     const char *trace_name;
@@ -53,6 +54,9 @@ struct bench_side {
 bool bench_open(struct bench *bench, const struct session *session,
                 const struct bench_options *options, struct bench_table *table);
 void bench_close(struct bench *bench);
+
+/* Whether a case of this name is asked for. */
+bool bench_wants(const struct bench *bench, const char *text);
 
 /* Times clmove against `base`, adds the rows of the table, one per clock. False
  * after printing a failure, or when interrupted. */

@@ -171,8 +171,8 @@ static bool time_matrix(struct bench *bench, const struct model *model,
     static const struct opponent *const opponents[] = {&baseline, NULL};
     struct trial_pool pool;
     uint32_t requests = batches[BATCHES - 1];
-    bool fine =
-        open_pool(bench, &pool, model, channels_first, &requests, requests);
+    bool fine = true, opened = false;
+    memset(&pool, 0, sizeof pool);
     bench->rounds = bench->quick ? ROUNDS_QUICK : ROUNDS;
     for (uint32_t i = 0; fine && i < CASES; i++) {
         struct trial_case what;
@@ -185,7 +185,14 @@ static bool time_matrix(struct bench *bench, const struct model *model,
         snprintf(name.text, sizeof name.text, "%s %s %s, %u by %u",
                  what.by_slot ? "v2" : "v1", channels_first ? "ds" : "sd",
                  what.same ? "same" : "distinct", what.rows, what.bias);
-        fine = time_batch(bench, &pool, name, &what, opponents);
+        if (!bench_wants(bench, name.text)) {
+            bench->rows_done++;
+            continue;
+        }
+        fine = opened || open_pool(bench, &pool, model, channels_first,
+                                   &requests, requests);
+        opened = true;
+        fine = fine && time_batch(bench, &pool, name, &what, opponents);
     }
     bench->rounds = 0;
     trial_pool_close(&pool);
@@ -198,20 +205,29 @@ static bool time_crossings(struct bench *bench, const struct model *model,
     static const struct opponent *const opponents[] = {&baseline, &copy, NULL};
     struct trial_pool pool;
     uint32_t requests = crossings[CROSSINGS - 1];
-    bool fine =
-        open_pool(bench, &pool, model, channels_first, &requests, crossings[0]);
+    bool fine = true, opened = false;
+    memset(&pool, 0, sizeof pool);
     for (int i = 0; fine && i < CROSSINGS; i++) {
         struct trial_case what = {false, true, false, crossings[i], 1};
         struct bench_name name = {.model = model->name};
         snprintf(name.text, sizeof name.text, "%s, %u cross",
                  channels_first ? "ds" : "sd", what.rows);
+        if (!bench_wants(bench, name.text)) {
+            bench->rows_done += 2; /* as many as opponents */
+            continue;
+        }
+        fine = opened || open_pool(bench, &pool, model, channels_first,
+                                   &requests, crossings[0]);
+        opened = true;
+        if (!fine)
+            break;
         if (what.rows <= requests) {
             fine = time_batch(bench, &pool, name, &what, opponents);
             continue;
         }
         bench_table_note(bench->table, "left out for want of memory: %s",
                          name.text);
-        bench->rows_done += 2; /* as many as opponents */
+        bench->rows_done += 2;
     }
     trial_pool_close(&pool);
     return fine;
@@ -223,14 +239,22 @@ static bool time_idles(struct bench *bench, const struct model *model)
                                                        NULL};
     struct trial_pool pool;
     uint32_t requests = 1;
-    bool fine = open_pool(bench, &pool, model, false, &requests, requests);
+    bool fine = true, opened = false;
+    memset(&pool, 0, sizeof pool);
     for (int i = 0; fine && i < IDLES * ORDERS; i++) {
         struct trial_case what = {i >= IDLES, false, false, idles[i % IDLES],
                                   1};
         struct bench_name name = {.model = model->name};
         snprintf(name.text, sizeof name.text, "%s, %u idle",
                  what.by_slot ? "v2" : "v1", what.rows);
-        fine = time_batch(bench, &pool, name, &what, opponents);
+        if (!bench_wants(bench, name.text)) {
+            bench->rows_done += 2;
+            continue;
+        }
+        fine = opened ||
+               open_pool(bench, &pool, model, false, &requests, requests);
+        opened = true;
+        fine = fine && time_batch(bench, &pool, name, &what, opponents);
     }
     trial_pool_close(&pool);
     return fine;

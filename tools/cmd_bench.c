@@ -88,6 +88,11 @@ static enum cli_exit parse(struct options *options, int argc, char **argv)
     const struct cli_option list[] = {
         {"quick", CLI_FLAG, NULL, "Fewer bytes and rounds.",
          &options->bench.quick, 0, 0, NULL},
+        {"only", CLI_TEXT, "TEXTS",
+         "Only cases whose names contain one of these texts,\nsemicolons "
+         "between "
+         "them.",
+         &options->bench.only, 0, 0, NULL},
         {"tsv", CLI_TEXT, "FILE", "Write the results to a table as well.",
          &options->tsv, 0, 0, NULL},
         {"model", CLI_LIST, "NAME",
