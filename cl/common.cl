@@ -5,7 +5,7 @@
 #ifndef CLMOVE_COMMON
 #define CLMOVE_COMMON
 
-/* Distinct buffers that a launch can reach: 2, 16 or 64. */
+/* Distinct buffers that a launch can reach: 2, 4, 16 or 64. */
 #ifndef CLMOVE_BANKS
 #define CLMOVE_BANKS 2
 #endif
@@ -31,6 +31,8 @@
                 each(row##f)
 #if CLMOVE_BANKS == 2
 #define BANK_EACH(each) each(00) each(01)
+#elif CLMOVE_BANKS == 4
+#define BANK_EACH(each) each(00) each(01) each(02) each(03)
 #elif CLMOVE_BANKS == 16
 #define BANK_EACH(each) BANK_ROW(each, 0)
 #else
@@ -75,6 +77,13 @@ static void cut_range(__global const uchar *dst, __global const uchar *src,
  * stored, so that loads stay in flight until then. */
 typedef ulong4 pair;
 
+#ifdef __AMDGCN__
+/* Not the other half: the copy would wait for its load. */
+#define UNUSED_HALF(low) ((ulong2)(0))
+#else
+#define UNUSED_HALF(low) (low)
+#endif
+
 /* For vector i of src, whose address is `phase` modulo 16. */
 static pair load_pair(__global const uchar *src, ulong i, uint phase)
 {
@@ -85,8 +94,7 @@ static pair load_pair(__global const uchar *src, ulong i, uint phase)
 #else
     __global const ulong2 *from = (__global const ulong2 *)(src - phase) + i;
     const ulong2 low = from[0];
-    /* Not `low`: on AMD the copy would wait for the load. */
-    ulong2 high = (ulong2)(0);
+    ulong2 high = UNUSED_HALF(low);
     if (phase != 0)
         high = from[1];
     return (pair)(low, high);

@@ -19,9 +19,9 @@
 #endif
 
 /* One tile of one request, by the whole group. */
-static void copy_request_tile(STEP_MEMORY const struct ssm_step *step,
-                              uint2 tile, const struct ssm_copy *copy,
-                              __local uchar *stage, uint item, uint items)
+static void copy_request_tile(const struct ssm_step *step, uint2 tile,
+                              const struct ssm_copy *copy, __local uchar *stage,
+                              uint item, uint items)
 {
     __global const struct ssm_state *state = &step->states[tile.x];
     __global const struct ssm_group *group = &step->groups[state->group];
@@ -36,31 +36,14 @@ static void copy_request_tile(STEP_MEMORY const struct ssm_step *step,
               stage, item, items);
 }
 
-#define ARRAY(type, name) ((__global type *)(name + name##_offset))
-
-#define ARRAY_OR_NULL(type, name) (name == 0 ? 0 : ARRAY(type, name))
-
-__kernel void clmove_ssm_step(
-    BANK_EACH(BANK_PARAMETER) __global const struct ssm_state *states,
-    __global const uint2 *tiles, __global const struct ssm_group *groups,
-    __global const uchar *slot_of, ulong slot_of_offset,
-    __global const uchar *computed, ulong computed_offset,
-    __global const uchar *scheduled, ulong scheduled_offset,
-    __global const uchar *query_starts, ulong query_starts_offset,
-    __global const uchar *draft, ulong draft_offset,
-    __global const uchar *now_computed, ulong now_computed_offset,
-    __global const uchar *accepted_in, ulong accepted_in_offset,
-    __global uchar *accepted_out, ulong accepted_out_offset,
-    __global const uchar *column_in, ulong column_in_offset,
-    __global uchar *column_out, ulong column_out_offset,
-    __global const uchar *copy_source, ulong copy_source_offset,
-    __global const uchar *copy_destination, ulong copy_destination_offset,
-    __global const uchar *copy_bias, ulong copy_bias_offset,
-    __global uchar *faults, ulong faults_offset, uint slot_count,
-    uint tokens_per_block, uint state_count, uint group_count, uint tile_count,
-    uint rows, uint mode)
+__kernel void clmove_ssm_step(BANK_EACH(BANK_PARAMETER)
+                                  __global const struct ssm_state *states,
+                              __global const uint2 *tiles,
+                              __global const struct ssm_description *described,
+                              uint tile_count, uint rows, uint mode)
 {
     BANK_ARRAY banks[CLMOVE_BANKS];
+    BANK_ARRAY arrays[ARRAY_COUNT];
     __local uint crossing[CLMOVE_SLICE_ROWS / 32 + 1]; /* a bit per row */
     __local uint *copy_count = &crossing[CLMOVE_SLICE_ROWS / 32];
     __local struct ssm_copy copies[CLMOVE_SLICE_ROWS]; /* by row */
@@ -68,10 +51,20 @@ __kernel void clmove_ssm_step(
     __local uint named[SLOT_WINDOW / 32];
     __local uint twice[SLOT_WINDOW / 32];
     __local uint4 stage[STAGE_VECTORS];
-    STEP_MEMORY struct ssm_step step;
 
     const uint item = (uint)get_local_id(0);
     const uint items = (uint)get_local_size(0);
+    const uint slot_count = described->slot_count;
+    const struct ssm_step step = {banks,
+                                  arrays,
+                                  states,
+                                  described_groups(described),
+                                  rows,
+                                  slot_count,
+                                  described->tokens_per_block,
+                                  described->state_count,
+                                  described->group_count,
+                                  mode};
     const int writes = (mode & MODE_WRITES_RESULTS) != 0 &&
                        get_group_id(0) == get_num_groups(0) - 1;
     /* Rows that name slots of one window are decided together, so that two rows
@@ -80,36 +73,14 @@ __kernel void clmove_ssm_step(
     if (item == 0) {
         BANK_EACH(BANK_STORE)
     }
-    if (CLMOVE_CPU || get_local_id(0) == 0) {
-        step.banks = banks;
-        step.states = states;
-        step.groups = groups;
-        step.slot_of = ARRAY_OR_NULL(const int, slot_of);
-        step.computed = ARRAY(const int, computed);
-        step.scheduled = ARRAY(const int, scheduled);
-        step.query_starts = ARRAY_OR_NULL(const int, query_starts);
-        step.draft = ARRAY(const int, draft);
-        step.now_computed = ARRAY_OR_NULL(const int, now_computed);
-        step.accepted_in = ARRAY(const int, accepted_in);
-        step.accepted_out = ARRAY(int, accepted_out);
-        step.column_in = ARRAY(const int, column_in);
-        step.column_out = ARRAY_OR_NULL(int, column_out);
-        step.copy_source = ARRAY(const int, copy_source);
-        step.copy_destination = ARRAY(const int, copy_destination);
-        step.copy_bias = ARRAY(const int, copy_bias);
-        step.faults = ARRAY_OR_NULL(int, faults);
-        step.rows = rows;
-        step.slot_count = slot_count;
-        step.tokens_per_block = tokens_per_block;
-        step.state_count = state_count;
-        step.group_count = group_count;
-        step.mode = mode;
-    }
     barrier(CLK_LOCAL_MEM_FENCE);
+    find_arrays(banks, arrays, described, item, items);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const int names_slots = IS_GIVEN(&step, ARRAY_SLOT_OF);
     for (uint window = 0; window == 0 || window < slot_count;
          window += SLOT_WINDOW) {
         slots.first = window;
-        if (slot_of != 0)
+        if (names_slots)
             note_slots(&step, &slots, item, items);
         else if (window > 0)
             break;
@@ -154,7 +125,7 @@ __kernel void clmove_ssm_step(
                 const ulong place = i / tile_count;
                 copy = copies[order[place]];
                 copy_request_tile(&step, tiles[i - place * tile_count], &copy,
-                                  stage, item, items);
+                                  (__local uchar *)stage, item, items);
             }
             /* Slices and windows clear what was read here. */
             barrier(CLK_LOCAL_MEM_FENCE);
@@ -180,9 +151,11 @@ __kernel void clmove_ssm_aside(__global const uchar *accepted,
     for (ulong slot = get_global_id(0); slot < slot_count;
          slot += get_global_size(0)) {
         if (accepted != 0)
-            scratch[slot] = ARRAY(const int, accepted)[slot];
+            scratch[slot] =
+                ((__global const int *)(accepted + accepted_offset))[slot];
         if (column != 0)
-            scratch[slot_count + slot] = ARRAY(const int, column)[slot];
+            scratch[slot_count + slot] =
+                ((__global const int *)(column + column_offset))[slot];
     }
 }
 
@@ -193,49 +166,53 @@ __kernel void clmove_ssm_aside(__global const uchar *accepted,
  */
 __kernel void
 clmove_ssm_indices(BANK_EACH(BANK_PARAMETER)
-                       __global const struct ssm_group *groups,
-                   __global const uchar *slot_of, ulong slot_of_offset,
-                   __global const uchar *computed, ulong computed_offset,
-                   __global const uchar *scheduled, ulong scheduled_offset,
-                   __global const uchar *query_starts,
-                   ulong query_starts_offset, __global uchar *out,
-                   ulong out_offset, uint slot_count, uint tokens_per_block,
-                   uint group_count, uint rows, uint slots_per_row, uint mode)
+                       __global const struct ssm_description *described,
+                   __global uchar *out, ulong out_offset, uint rows,
+                   uint slots_per_row, uint mode)
 {
     BANK_ARRAY banks[CLMOVE_BANKS];
-    STEP_MEMORY struct ssm_step step;
+    BANK_ARRAY arrays[ARRAY_COUNT];
+    const struct ssm_step step = {banks,
+                                  arrays,
+                                  0,
+                                  described_groups(described),
+                                  rows,
+                                  described->slot_count,
+                                  described->tokens_per_block,
+                                  0,
+                                  described->group_count,
+                                  mode};
     if (get_local_id(0) == 0) {
         BANK_EACH(BANK_STORE)
     }
-    if (CLMOVE_CPU || get_local_id(0) == 0) {
-        step.banks = banks;
-        step.scheduled = ARRAY(const int, scheduled);
-        step.query_starts = ARRAY_OR_NULL(const int, query_starts);
-    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    find_arrays(banks, arrays, described, (uint)get_local_id(0),
+                (uint)get_local_size(0));
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong per_group = (ulong)rows * slots_per_row;
-    for (ulong i = get_global_id(0); i < per_group * group_count;
+    for (ulong i = get_global_id(0); i < per_group * step.group_count;
          i += get_global_size(0)) {
         const ulong index = i / per_group;
         const ulong rest = i - index * per_group;
         const uint row = (uint)(rest / slots_per_row);
         const uint number = (uint)(rest - row * (ulong)slots_per_row);
-        __global const struct ssm_group *group = &groups[index];
-        const int slot =
-            slot_of == 0 ? (int)row : ARRAY(const int, slot_of)[row];
+        __global const struct ssm_group *group = &step.groups[index];
+        const int slot = IS_GIVEN(&step, ARRAY_SLOT_OF)
+                             ? INTS(&step, ARRAY_SLOT_OF)[row]
+                             : (int)row;
         int found = -1;
-        if (slot >= 0 && (uint)slot < slot_count) {
+        if (slot >= 0 && (uint)slot < step.slot_count) {
             const int tokens = scheduled_tokens(&step, row);
-            const int before = ARRAY(const int, computed)[slot];
+            const int before = INTS(&step, ARRAY_COMPUTED)[slot];
             const long last = (long)before + tokens - 1;
             const long column =
-                max(last, 0l) / (long)tokens_per_block + (long)number;
+                max(last, 0l) / (long)step.tokens_per_block + (long)number;
             if (tokens >= 0 && before >= 0 && in_table(group, column))
                 found = table_entry(
                     &step, group,
                     (mode & MODE_TABLES_BY_SLOT) != 0 ? slot : (int)row,
                     column);
         }
-        ARRAY(int, out)[i] = found;
+        ((__global int *)(out + out_offset))[i] = found;
     }
 }

@@ -49,35 +49,66 @@ enum {
     MODE_SKIPS_TEMPORAL = 64
 };
 
-/* In local memory, pointers that are only looked up take no registers from the
- * copies. PoCL 3.1 crashes when it compiles that, and has no use for it. */
-#if CLMOVE_CPU
-#define STEP_MEMORY
-#else
-#define STEP_MEMORY __local
-#endif
+/* The per-request arrays, as in src/ssm_step.h. */
+enum {
+    ARRAY_SLOT_OF, /* or absent: slot is row */
+    ARRAY_COMPUTED,
+    ARRAY_SCHEDULED,
+    ARRAY_QUERY_STARTS, /* or absent: scheduled */
+    ARRAY_DRAFT,
+    ARRAY_NOW_COMPUTED, /* or absent: computed and others */
+    ARRAY_ACCEPTED_IN,
+    ARRAY_ACCEPTED_OUT,
+    ARRAY_COLUMN_IN,
+    ARRAY_COLUMN_OUT, /* or absent, but not in pre-process */
+    ARRAY_COPY_SOURCE,
+    ARRAY_COPY_DESTINATION,
+    ARRAY_COPY_BIAS,
+    ARRAY_FAULTS, /* int [row][4], or absent */
+    ARRAY_COUNT
+};
 
-/* What the kernel was given, so that helpers need one parameter. */
+struct ssm_array {
+    ulong offset; /* bytes from the bank's start */
+    uint bank, given;
+};
+
+/* A step as the library describes it, with the groups behind it. A launch costs
+ * host time for each argument, so this is one. */
+struct ssm_description {
+    struct ssm_array arrays[ARRAY_COUNT];
+    uint slot_count, tokens_per_block, state_count, group_count;
+};
+
+/* What helpers need. The arrays' addresses are in local memory: they take no
+ * registers from the copies. */
 struct ssm_step {
     BANK_ARRAY *banks;
+    BANK_ARRAY *arrays; /* [ARRAY_COUNT]; NULL: absent */
     __global const struct ssm_state *states;
     __global const struct ssm_group *groups;
-    __global const int *slot_of; /* or NULL: slot is row */
-    __global const int *computed;
-    __global const int *scheduled;
-    __global const int *query_starts; /* or NULL: scheduled */
-    __global const int *draft;
-    __global const int *now_computed; /* or NULL: computed and the others */
-    __global const int *accepted_in;
-    __global int *accepted_out;
-    __global const int *column_in;
-    __global int *column_out; /* or NULL, but not in pre-process */
-    __global const int *copy_source;
-    __global const int *copy_destination;
-    __global const int *copy_bias;
-    __global int *faults; /* int [row][4], or NULL */
     uint rows, slot_count, tokens_per_block, state_count, group_count, mode;
 };
+
+#define IS_GIVEN(step, array) ((step)->arrays[array] != 0)
+#define INTS(step, array) ((__global int *)(step)->arrays[array])
+
+static __global const struct ssm_group *
+described_groups(__global const struct ssm_description *described)
+{
+    return (__global const struct ssm_group *)(described + 1);
+}
+
+/* Looks the arrays up; the banks are there already. */
+static void find_arrays(BANK_ARRAY *banks, BANK_ARRAY *arrays,
+                        __global const struct ssm_description *described,
+                        uint item, uint items)
+{
+    for (uint i = item; i < ARRAY_COUNT; i += items) {
+        __global const struct ssm_array *array = &described->arrays[i];
+        arrays[i] = array->given != 0 ? banks[array->bank] + array->offset : 0;
+    }
+}
 
 /* One copy: conv window from column `source`, temporal from source + bias.
  * `row` is the table's. */
@@ -115,7 +146,7 @@ enum {
     ROW_ELSEWHERE = 16 /* its slot is not this row's to write */
 };
 
-static int table_entry(STEP_MEMORY const struct ssm_step *step,
+static int table_entry(const struct ssm_step *step,
                        __global const struct ssm_group *group, int row,
                        long column)
 {
@@ -130,7 +161,7 @@ static int in_table(__global const struct ssm_group *group, long column)
 }
 
 /* Checks one entry that a copy needs; what is wrong with it goes to `fault`. */
-static int entry_is_fine(STEP_MEMORY const struct ssm_step *step,
+static int entry_is_fine(const struct ssm_step *step,
                          __global const struct ssm_group *group, int row,
                          long column, uint block_count, struct ssm_fault *fault)
 {
@@ -151,7 +182,7 @@ static int entry_is_fine(STEP_MEMORY const struct ssm_step *step,
 
 /* Whether all states of a group can be copied, judged by its narrowest limits:
  * true is certain, false asks for a closer look. */
-static int group_is_fine(STEP_MEMORY const struct ssm_step *step,
+static int group_is_fine(const struct ssm_step *step,
                          __global const struct ssm_group *group,
                          const struct ssm_copy *copy)
 {
@@ -172,7 +203,7 @@ static int group_is_fine(STEP_MEMORY const struct ssm_step *step,
 }
 
 /* Whether one state can be copied. */
-static int state_is_fine(STEP_MEMORY const struct ssm_step *step, uint index,
+static int state_is_fine(const struct ssm_step *step, uint index,
                          const struct ssm_copy *copy, struct ssm_fault *fault)
 {
     __global const struct ssm_state *state = &step->states[index];
@@ -193,7 +224,7 @@ static int state_is_fine(STEP_MEMORY const struct ssm_step *step, uint index,
 /* Whether every block that a copy needs is there, for all groups and states.
  * All or nothing: this comes before the first byte moves, and every group of
  * the launch comes to the same answer. */
-static int copy_is_fine(STEP_MEMORY const struct ssm_step *step,
+static int copy_is_fine(const struct ssm_step *step,
                         const struct ssm_copy *copy, struct ssm_fault *fault)
 {
     int fine = 1;
@@ -218,24 +249,23 @@ static uint counter_fault(struct ssm_fault *fault, int counter, int value)
 }
 
 /* Tokens of the step, drafts included. */
-static int scheduled_tokens(STEP_MEMORY const struct ssm_step *step, uint row)
+static int scheduled_tokens(const struct ssm_step *step, uint row)
 {
-    if (step->query_starts == 0)
-        return step->scheduled[row];
-    const long difference =
-        (long)step->query_starts[row + 1] - step->query_starts[row];
+    if (!IS_GIVEN(step, ARRAY_QUERY_STARTS))
+        return INTS(step, ARRAY_SCHEDULED)[row];
+    const long difference = (long)INTS(step, ARRAY_QUERY_STARTS)[row + 1] -
+                            INTS(step, ARRAY_QUERY_STARTS)[row];
     return (int)clamp(difference, (long)INT_MIN, (long)INT_MAX);
 }
 
 /* Pre-process: the step's tokens need column `cur`, the state is in `prev`. */
-static uint decide_pre(STEP_MEMORY const struct ssm_step *step, uint row,
-                       uint slot, struct ssm_copy *copy,
-                       struct ssm_fault *fault)
+static uint decide_pre(const struct ssm_step *step, uint row, uint slot,
+                       struct ssm_copy *copy, struct ssm_fault *fault)
 {
     const int scheduled = scheduled_tokens(step, row);
-    const int computed = step->computed[slot];
-    const int accepted = step->accepted_in[slot];
-    const int prev = step->column_in[slot];
+    const int computed = INTS(step, ARRAY_COMPUTED)[slot];
+    const int accepted = INTS(step, ARRAY_ACCEPTED_IN)[slot];
+    const int prev = INTS(step, ARRAY_COLUMN_IN)[slot];
     if (scheduled < 0)
         return counter_fault(fault, SCHEDULED, scheduled);
     if (scheduled < 1)
@@ -259,14 +289,14 @@ static uint decide_pre(STEP_MEMORY const struct ssm_step *step, uint row,
 
 /* Post-process: `now` tokens are computed; the running block holds the state
  * after `certain` of them for sure. */
-static uint decide_boundary(STEP_MEMORY const struct ssm_step *step, uint slot,
+static uint decide_boundary(const struct ssm_step *step, uint slot,
                             long certain, long now, struct ssm_copy *copy)
 {
     const long blocks = now / (long)step->tokens_per_block;
     const long boundary = blocks * (long)step->tokens_per_block;
     if (boundary < certain || blocks < 1)
         return 0;
-    const int column = step->column_in[slot];
+    const int column = INTS(step, ARRAY_COLUMN_IN)[slot];
     copy->source = column;
     copy->destination = (int)min(blocks - 1, (long)INT_MAX);
     copy->bias = (int)(boundary - certain);
@@ -275,14 +305,13 @@ static uint decide_boundary(STEP_MEMORY const struct ssm_step *step, uint slot,
     return copy->bias == 0 ? ROW_RESETS : ROW_RESETS | ROW_COPIES;
 }
 
-static uint decide_post(STEP_MEMORY const struct ssm_step *step, uint row,
-                        uint slot, struct ssm_copy *copy,
-                        struct ssm_fault *fault)
+static uint decide_post(const struct ssm_step *step, uint row, uint slot,
+                        struct ssm_copy *copy, struct ssm_fault *fault)
 {
     const int scheduled = scheduled_tokens(step, row);
-    const int draft = step->draft[row];
-    const int computed = step->computed[slot];
-    const int accepted = step->accepted_in[slot];
+    const int draft = INTS(step, ARRAY_DRAFT)[row];
+    const int computed = INTS(step, ARRAY_COMPUTED)[slot];
+    const int accepted = INTS(step, ARRAY_ACCEPTED_IN)[slot];
     if (scheduled < 0)
         return counter_fault(fault, SCHEDULED, scheduled);
     if (draft < 0)
@@ -300,11 +329,11 @@ static uint decide_post(STEP_MEMORY const struct ssm_step *step, uint row,
 }
 
 /* The same from the tokens computed now. */
-static uint decide_post_now(STEP_MEMORY const struct ssm_step *step, uint slot,
+static uint decide_post_now(const struct ssm_step *step, uint slot,
                             struct ssm_copy *copy, struct ssm_fault *fault)
 {
-    const int now = step->now_computed[slot];
-    const int accepted = step->accepted_in[slot];
+    const int now = INTS(step, ARRAY_NOW_COMPUTED)[slot];
+    const int accepted = INTS(step, ARRAY_ACCEPTED_IN)[slot];
     if (now < 0)
         return counter_fault(fault, NOW, now);
     if (accepted < 0)
@@ -315,12 +344,12 @@ static uint decide_post_now(STEP_MEMORY const struct ssm_step *step, uint slot,
 }
 
 /* Pre-copy: the caller has decided. */
-static uint decide_copy(STEP_MEMORY const struct ssm_step *step, uint slot,
+static uint decide_copy(const struct ssm_step *step, uint slot,
                         struct ssm_copy *copy, struct ssm_fault *fault)
 {
-    copy->source = step->copy_source[slot];
-    copy->destination = step->copy_destination[slot];
-    copy->bias = step->copy_bias[slot];
+    copy->source = INTS(step, ARRAY_COPY_SOURCE)[slot];
+    copy->destination = INTS(step, ARRAY_COPY_DESTINATION)[slot];
+    copy->bias = INTS(step, ARRAY_COPY_BIAS)[slot];
     if (copy->source == -1 || copy->source == copy->destination)
         return 0;
     if (copy->bias < 0)
@@ -330,7 +359,7 @@ static uint decide_copy(STEP_MEMORY const struct ssm_step *step, uint slot,
 
 /* What becomes of a row, its blocks checked. Depends on nothing that the launch
  * writes, so it may be asked again. */
-static uint decide(STEP_MEMORY const struct ssm_step *step, uint row, uint slot,
+static uint decide(const struct ssm_step *step, uint row, uint slot,
                    struct ssm_copy *copy, struct ssm_fault *fault)
 {
     uint fate;
@@ -339,7 +368,7 @@ static uint decide(STEP_MEMORY const struct ssm_step *step, uint row, uint slot,
         fate = decide_pre(step, row, slot, copy, fault);
     else if ((step->mode & MODE_COPY) != 0)
         fate = decide_copy(step, slot, copy, fault);
-    else if (step->now_computed != 0)
+    else if (IS_GIVEN(step, ARRAY_NOW_COMPUTED))
         fate = decide_post_now(step, slot, copy, fault);
     else
         fate = decide_post(step, row, slot, copy, fault);
@@ -361,7 +390,7 @@ static int has_bit(__local const uint *bits, uint index)
 }
 
 /* Notes what slots of the window the rows name, by the whole group. */
-static void note_slots(STEP_MEMORY const struct ssm_step *step,
+static void note_slots(const struct ssm_step *step,
                        const struct slot_bits *slots, uint item, uint items)
 {
     for (uint i = item; i < SLOT_WINDOW / 32; i += items) {
@@ -370,7 +399,7 @@ static void note_slots(STEP_MEMORY const struct ssm_step *step,
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint row = item; row < step->rows; row += items) {
-        const uint place = (uint)step->slot_of[row] - slots->first;
+        const uint place = (uint)INTS(step, ARRAY_SLOT_OF)[row] - slots->first;
         if (place >= SLOT_WINDOW)
             continue;
         const uint bit = 1u << (place % 32);
@@ -382,14 +411,14 @@ static void note_slots(STEP_MEMORY const struct ssm_step *step,
 
 /* What becomes of a row in this window. A row without a slot belongs to the
  * first window. ROW_ELSEWHERE: nothing, and nothing to write. */
-static uint decide_row(STEP_MEMORY const struct ssm_step *step,
+static uint decide_row(const struct ssm_step *step,
                        const struct slot_bits *slots, uint row, uint *slot,
                        struct ssm_copy *copy, struct ssm_fault *fault)
 {
     *slot = row;
-    if (step->slot_of == 0)
+    if (!IS_GIVEN(step, ARRAY_SLOT_OF))
         return decide(step, row, row, copy, fault);
-    const int named = step->slot_of[row];
+    const int named = INTS(step, ARRAY_SLOT_OF)[row];
     if (named == -1)
         return ROW_ELSEWHERE;
     fault->state = -1;
@@ -410,25 +439,25 @@ static uint decide_row(STEP_MEMORY const struct ssm_step *step,
 }
 
 /* Post-process passes the running columns on to who wants them. */
-static int writes_columns(STEP_MEMORY const struct ssm_step *step)
+static int writes_columns(const struct ssm_step *step)
 {
-    return (step->mode & MODE_COPY) == 0 && step->column_out != 0;
+    return (step->mode & MODE_COPY) == 0 && IS_GIVEN(step, ARRAY_COLUMN_OUT);
 }
 
 /* Results of one row, written by one item of the launch. */
-static void write_results(STEP_MEMORY const struct ssm_step *step, uint row,
-                          uint slot, uint fate, const struct ssm_copy *copy,
+static void write_results(const struct ssm_step *step, uint row, uint slot,
+                          uint fate, const struct ssm_copy *copy,
                           const struct ssm_fault *fault)
 {
     if ((fate & ROW_ELSEWHERE) == 0 && (step->mode & MODE_COPY) == 0)
-        step->accepted_out[slot] =
-            (fate & ROW_RESETS) != 0 ? 1 : step->accepted_in[slot];
+        INTS(step, ARRAY_ACCEPTED_OUT)
+    [slot] = (fate & ROW_RESETS) != 0 ? 1 : INTS(step, ARRAY_ACCEPTED_IN)[slot];
     if ((fate & ROW_ELSEWHERE) == 0 && writes_columns(step))
-        step->column_out[slot] = (fate & ROW_COLUMN) != 0
-                                     ? copy->destination
-                                     : step->column_in[slot];
-    if ((fate & ROW_FAULT) != 0 && step->faults != 0) {
-        __global int *entry = step->faults + (ulong)row * 4;
+        INTS(step, ARRAY_COLUMN_OUT)
+    [slot] = (fate & ROW_COLUMN) != 0 ? copy->destination
+                                      : INTS(step, ARRAY_COLUMN_IN)[slot];
+    if ((fate & ROW_FAULT) != 0 && IS_GIVEN(step, ARRAY_FAULTS)) {
+        __global int *entry = INTS(step, ARRAY_FAULTS) + (ulong)row * 4;
         entry[0] = fault->kind;
         entry[1] = fault->state;
         entry[2] = fault->column;
@@ -437,11 +466,11 @@ static void write_results(STEP_MEMORY const struct ssm_step *step, uint row,
 }
 
 /* Slots of the window that no row has written keep their value. */
-static void keep_other_slots(STEP_MEMORY const struct ssm_step *step,
+static void keep_other_slots(const struct ssm_step *step,
                              const struct slot_bits *slots, uint item,
                              uint items)
 {
-    const int named = step->slot_of != 0;
+    const int named = IS_GIVEN(step, ARRAY_SLOT_OF);
     const uint end = named ? min(slots->first + SLOT_WINDOW, step->slot_count)
                            : step->slot_count;
     for (uint slot = (named ? slots->first : step->rows) + item; slot < end;
@@ -451,9 +480,11 @@ static void keep_other_slots(STEP_MEMORY const struct ssm_step *step,
             !has_bit(slots->twice, place))
             continue;
         if ((step->mode & MODE_COPY) == 0)
-            step->accepted_out[slot] = step->accepted_in[slot];
+            INTS(step, ARRAY_ACCEPTED_OUT)
+        [slot] = INTS(step, ARRAY_ACCEPTED_IN)[slot];
         if (writes_columns(step))
-            step->column_out[slot] = step->column_in[slot];
+            INTS(step, ARRAY_COLUMN_OUT)
+        [slot] = INTS(step, ARRAY_COLUMN_IN)[slot];
     }
 }
 

@@ -49,13 +49,13 @@ void engine_release(struct clmove_engine *engine)
 /* The banks of the largest program that the device takes: a bank is a pointer,
  * and the other arguments need less than 384 bytes; it lies in local memory as
  * well, beside 20 bytes for each request of a slice, a stage and some more. */
-static size_t bank_choice_limit(const struct clmove_engine *engine)
+static size_t bank_choice_limit(const struct clmove_engine *engine,
+                                const uint32_t *counts)
 {
     const struct clmove_device_info *device = &engine->device;
     size_t choice = PROGRAM_BANK_CHOICES - 1;
     for (; choice > 0; choice--) {
-        const uint64_t pointers =
-            (program_bank_counts[choice] + 1) * sizeof(cl_ulong);
+        const uint64_t pointers = (counts[choice] + 1) * sizeof(cl_ulong);
         if (pointers + 384 <= device->max_parameter_size &&
             pointers + (uint64_t)engine->variant.slice_rows * 20 +
                     engine->variant.stage_size + 300 <=
@@ -71,27 +71,27 @@ clmove_status engine_program(struct clmove_engine *engine, uint32_t part,
 {
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_log *log = &engine->log;
-    const size_t limit = bank_choice_limit(engine);
     const struct program_target target = {log, engine->context,
                                           engine->device.device,
                                           &engine->variant, &engine->cache};
     const size_t index = part == CLMOVE_PART_STATES;
+    const uint32_t *counts = program_parts[index].bank_counts;
+    const size_t limit = bank_choice_limit(engine, counts);
     struct engine_part *own = &engine->parts[index];
     size_t choice = 0;
     CHECK(own->wanted, CLMOVE_INVALID_ARGUMENT,
           "the engine was made without the part %s",
           part == CLMOVE_PART_STATES ? "CLMOVE_PART_STATES"
                                      : "CLMOVE_PART_MOVES");
-    while (choice < limit && program_bank_counts[choice] < bank_count)
+    while (choice < limit && counts[choice] < bank_count)
         choice++;
     pthread_mutex_lock(&engine->mutex);
     if (own->programs[choice] == NULL)
-        status =
-            program_make(&target, &program_parts[index], own->text,
-                         program_bank_counts[choice], &own->programs[choice]);
+        status = program_make(&target, &program_parts[index], own->text,
+                              counts[choice], &own->programs[choice]);
     *program = own->programs[choice];
     pthread_mutex_unlock(&engine->mutex);
-    *banks = program_bank_counts[choice];
+    *banks = counts[choice];
 out:
     return status;
 }

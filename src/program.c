@@ -6,15 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-const uint32_t program_bank_counts[PROGRAM_BANK_CHOICES] = {2, 16, 64};
-
+/* A launch costs host time for each bank. A move has two buffers; a step's
+ * states, tables and arrays seldom lie in one or two. */
 const struct program_part program_parts[PROGRAM_PARTS] = {
     {"move",
      {"clmove_nothing", "clmove_copy", "clmove_shift", "clmove_batch",
-      "clmove_batch_device"}},
+      "clmove_batch_device"},
+     {2, 16, 64}},
     {"ssm",
      {"clmove_nothing", "clmove_ssm_step", "clmove_ssm_aside",
-      "clmove_ssm_indices", "clmove_ssm_copy", "clmove_ssm_zero"}}};
+      "clmove_ssm_indices", "clmove_ssm_copy", "clmove_ssm_zero"},
+     {4, 16, 64}}};
 
 /* All that the compiler said; freed by the caller; NULL when it said nothing
  * that can be had. */

@@ -10,9 +10,6 @@
 /* How many numbers of banks there are to build for. */
 enum { PROGRAM_BANK_CHOICES = 3, PROGRAM_PARTS = 2 };
 
-/* The numbers of banks, ascending. */
-extern const uint32_t program_bank_counts[PROGRAM_BANK_CHOICES];
-
 /* The compiler's options for `bank_count` banks. */
 void program_options(const struct variant *variant, uint32_t bank_count,
                      char *options, size_t size);
@@ -21,6 +18,7 @@ void program_options(const struct variant *variant, uint32_t bank_count,
 struct program_part {
     const char *name;       /* its kernel files begin with it */
     const char *kernels[8]; /* ends with NULL */
+    uint32_t bank_counts[PROGRAM_BANK_CHOICES]; /* ascending */
 };
 extern const struct program_part program_parts[PROGRAM_PARTS];
 

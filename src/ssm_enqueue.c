@@ -198,12 +198,7 @@ static cl_int enqueue_indices(struct clmove_ssm_step *step, uint32_t rows,
     const struct memory_binding binding = {view->handle, view->pointer,
                                            view->offset};
     const cl_ulong offset = binding.offset;
-    const cl_uint numbers[] = {step->params.slot_count,
-                               step->params.tokens_per_block,
-                               (cl_uint)step->table_count,
-                               rows,
-                               slots_per_row,
-                               step_mode(step)};
+    const cl_uint numbers[] = {rows, slots_per_row, step_mode(step)};
     const uint32_t size = step->indices.group_size;
     cl_uint index = step->indices_out_argument;
     cl_int status = memory_set_argument(kernel, index++, &binding);

@@ -33,24 +33,54 @@ static void describe_group(const struct step_plan *plan, size_t index,
     }
 }
 
-static clmove_status make_groups(struct clmove_ssm_step *step,
-                                 const struct step_plan *plan,
-                                 struct banks *banks)
+/* Where an array is read or written; arrays that are their own results are
+ * read from scratch. */
+static struct device_array describe_array(const struct step_plan *plan,
+                                          enum step_array array,
+                                          const struct memory_binding *scratch,
+                                          struct banks *banks)
+{
+    const struct memory_binding *binding = &plan->array_bindings[array];
+    if (array == ARRAY_ACCEPTED_IN && plan->accepted_in_place)
+        binding = &scratch[0];
+    if (array == ARRAY_COLUMN_IN && plan->column_in_place)
+        binding = &scratch[1];
+    if (plan->arrays[array].size == 0)
+        return (struct device_array){.given = 0};
+    return (struct device_array){.offset = binding->offset,
+                                 .bank = banks_find(banks, binding),
+                                 .given = 1};
+}
+
+/* Describes tables and arrays, which every launch needs; they take the first
+ * banks. */
+static clmove_status make_description(struct clmove_ssm_step *step,
+                                      const struct step_plan *plan,
+                                      const struct memory_binding *scratch,
+                                      struct banks *banks)
 {
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_engine *engine = step->layout->engine;
     const struct clmove_log *log = &engine->log;
-    const size_t count = plan->table_count;
-    struct device_group *groups = calloc(count, sizeof groups[0]);
-    CHECK_MEMORY(groups);
-    for (size_t i = 0; i < count; i++) {
+    const size_t size = sizeof(struct device_description) +
+                        plan->table_count * sizeof(struct device_group);
+    struct device_description *described = calloc(1, size);
+    CHECK_MEMORY(described);
+    struct device_group *groups = (struct device_group *)(described + 1);
+    for (size_t i = 0; i < plan->table_count; i++) {
         const uint32_t bank = banks_find(banks, &plan->bindings[i]);
         describe_group(plan, i, bank, &groups[i]);
     }
-    status = tiles_make_buffer(engine, groups, count * sizeof groups[0],
-                               &step->groups);
+    for (unsigned i = 0; i < ARRAY_COUNT; i++)
+        described->arrays[i] =
+            describe_array(plan, (enum step_array)i, scratch, banks);
+    described->slot_count = step->params.slot_count;
+    described->tokens_per_block = step->params.tokens_per_block;
+    described->state_count = (cl_uint)plan->state_count;
+    described->group_count = (cl_uint)plan->table_count;
+    status = tiles_make_buffer(engine, described, size, &step->description);
 out:
-    free(groups);
+    free(described);
     return status;
 }
 
@@ -76,43 +106,46 @@ static cl_int set_numbers(cl_kernel kernel, cl_uint *index,
 }
 
 static clmove_status set_arguments(const struct clmove_ssm_step *step,
-                                   const struct step_plan *plan,
                                    struct step_launch *launch)
 {
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_log *log = &step->layout->engine->log;
     const cl_kernel kernel = launch->kernel.kernel;
-    const struct memory_binding aside[2] = {
-        {step->scratch, NULL, 0},
-        {step->scratch, NULL, step->params.slot_count * sizeof(cl_int)}};
-    const cl_uint numbers[] = {
-        step->params.slot_count, step->params.tokens_per_block,
-        (cl_uint)plan->state_count, (cl_uint)plan->table_count,
-        launch->tiles.tile_count};
+    const cl_mem constants[] = {launch->tiles.states, launch->tiles.tiles,
+                                step->description};
     cl_uint index = launch->tiles.banks.limit;
     CHECK_CL(banks_set_arguments(&launch->tiles.banks, kernel));
-    const cl_mem constants[] = {launch->tiles.states, launch->tiles.tiles,
-                                step->groups};
     for (size_t i = 0; i < 3; i++)
         CHECK_CL(
             clSetKernelArg(kernel, index++, sizeof(cl_mem), &constants[i]));
-    for (unsigned i = 0; i < ARRAY_COUNT; i++) {
-        const struct memory_binding *binding = &plan->array_bindings[i];
-        if (i == ARRAY_ACCEPTED_IN && plan->accepted_in_place)
-            binding = &aside[0];
-        if (i == ARRAY_COLUMN_IN && plan->column_in_place)
-            binding = &aside[1];
-        CHECK_CL(set_array(kernel, &index, binding));
-    }
-    CHECK_CL(set_numbers(kernel, &index, numbers,
-                         sizeof numbers / sizeof numbers[0]));
+    CHECK_CL(set_numbers(kernel, &index, &launch->tiles.tile_count, 1));
     launch->rows_argument = index;
 out:
     return status;
 }
 
-/* Scratch, and the kernel that fills it, for results that go where their
- * inputs are. */
+/* Room for inputs that are their own results. */
+static clmove_status make_scratch(struct clmove_ssm_step *step,
+                                  const struct step_plan *plan,
+                                  struct memory_binding scratch[2])
+{
+    clmove_status status = CLMOVE_SUCCESS;
+    const struct clmove_engine *engine = step->layout->engine;
+    const struct clmove_log *log = &engine->log;
+    const size_t size = step->params.slot_count * sizeof(cl_int);
+    cl_int created = CL_SUCCESS;
+    if (plan->accepted_in_place || plan->column_in_place) {
+        step->scratch = clCreateBuffer(engine->context, CL_MEM_READ_WRITE,
+                                       2 * size, NULL, &created);
+        CHECK_CL(created);
+    }
+    scratch[0] = (struct memory_binding){step->scratch, NULL, 0};
+    scratch[1] = (struct memory_binding){step->scratch, NULL, size};
+out:
+    return status;
+}
+
+/* The kernel that fills scratch. */
 static clmove_status make_aside(struct clmove_ssm_step *step,
                                 const struct step_plan *plan,
                                 cl_program program)
@@ -122,14 +155,9 @@ static clmove_status make_aside(struct clmove_ssm_step *step,
     const struct clmove_log *log = &engine->log;
     const cl_uint slot_count = step->params.slot_count;
     static const struct memory_binding absent;
-    cl_int created = CL_SUCCESS;
     cl_uint index = 0;
-    if (!plan->accepted_in_place && !plan->column_in_place)
+    if (step->scratch == NULL)
         goto out;
-    step->scratch =
-        clCreateBuffer(engine->context, CL_MEM_READ_WRITE,
-                       (size_t)slot_count * 2 * sizeof(cl_int), NULL, &created);
-    CHECK_CL(created);
     CHECK_STATUS(engine_make_kernel(engine, program, "clmove_ssm_aside", 1,
                                     &step->aside));
     const cl_kernel kernel = step->aside.kernel;
@@ -148,26 +176,21 @@ out:
     return status;
 }
 
-/* The kernel that looks up blocks; it needs the tables' banks only. */
+/* The kernel that looks up blocks; it needs no states. */
 static clmove_status make_indices(struct clmove_ssm_step *step,
-                                  const struct step_plan *plan,
                                   const struct banks *banks, cl_program program)
 {
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_engine *engine = step->layout->engine;
     const struct clmove_log *log = &engine->log;
-    static const enum step_array arrays[] = {
-        ARRAY_SLOT_OF, ARRAY_COMPUTED, ARRAY_SCHEDULED, ARRAY_QUERY_STARTS};
     cl_uint index = banks->limit;
     CHECK_STATUS(engine_make_kernel(engine, program, "clmove_ssm_indices",
                                     engine->variant.group_size,
                                     &step->indices));
     const cl_kernel kernel = step->indices.kernel;
     CHECK_CL(banks_set_arguments(banks, kernel));
-    CHECK_CL(
-        clSetKernelArg(kernel, index++, sizeof step->groups, &step->groups));
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        CHECK_CL(set_array(kernel, &index, &plan->array_bindings[arrays[i]]));
+    CHECK_CL(clSetKernelArg(kernel, index++, sizeof step->description,
+                            &step->description));
     step->indices_out_argument = index;
 out:
     return status;
@@ -189,7 +212,7 @@ static clmove_status make_launch(struct clmove_ssm_step *step,
     CHECK_STATUS(engine_make_kernel(layout->engine, program, "clmove_ssm_step",
                                     layout->engine->variant.group_size,
                                     &launch->kernel));
-    CHECK_STATUS(set_arguments(step, plan, launch));
+    CHECK_STATUS(set_arguments(step, launch));
     *first = launch->tiles.end;
 out:
     return status;
@@ -200,22 +223,29 @@ clmove_status step_make_launches(struct clmove_ssm_step *step,
 {
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_log *log = &step->layout->engine->log;
-    const size_t tables =
-        banks_count_distinct(plan->bindings, plan->table_count);
-    const size_t distinct = banks_count_distinct(
-        plan->bindings, plan->table_count + plan->state_count);
     struct banks banks = {.count = 0};
+    struct banks all = {.limit = BANKS_MAX};
+    struct memory_binding scratch[2];
     cl_program program = NULL;
+    CHECK_STATUS(make_scratch(step, plan, scratch));
+    /* How many buffers there are, to know which program takes them. */
+    for (size_t i = 0; i < plan_total(plan); i++) {
+        if (plan->views[i].size > 0)
+            banks_find(&all, &plan->bindings[i]);
+    }
+    if (step->scratch != NULL)
+        banks_find(&all, &scratch[0]);
     CHECK_STATUS(engine_program(step->layout->engine, CLMOVE_PART_STATES,
-                                distinct, &program, &banks.limit));
-    /* Every launch needs the tables, and room for states beside them. */
-    CHECK(distinct <= banks.limit || tables <= banks.limit / 2,
-          CLMOVE_UNSUPPORTED,
-          "the tables lie in %zu buffers, and at most %u are supported", tables,
-          banks.limit / 2);
+                                all.count, &program, &banks.limit));
     CHECK_STATUS(make_aside(step, plan, program));
-    CHECK_STATUS(make_groups(step, plan, &banks));
-    CHECK_STATUS(make_indices(step, plan, &banks, program));
+    CHECK_STATUS(make_description(step, plan, scratch, &banks));
+    /* Every launch needs these, and room for a state beside them. */
+    CHECK(all.count <= banks.limit || banks.count < banks.limit,
+          CLMOVE_UNSUPPORTED,
+          "tables and arrays lie in %u or more buffers, and a launch takes %u, "
+          "one of them a state's",
+          banks.count, banks.limit);
+    CHECK_STATUS(make_indices(step, &banks, program));
     step->launches = calloc(plan->state_count, sizeof step->launches[0]);
     CHECK_MEMORY(step->launches);
     for (size_t first = 0; first < plan->state_count;)

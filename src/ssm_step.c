@@ -371,8 +371,8 @@ void clmove_ssm_step_destroy(struct clmove_ssm_step **step)
     engine_release_kernel(&old->indices);
     if (old->scratch != NULL)
         clReleaseMemObject(old->scratch);
-    if (old->groups != NULL)
-        clReleaseMemObject(old->groups);
+    if (old->description != NULL)
+        clReleaseMemObject(old->description);
     layout_release(old->layout);
     pthread_mutex_destroy(&old->mutex);
     free(old->views);

@@ -7,7 +7,7 @@
 #include "ssm.h"
 #include "ssm_tiles.h"
 
-/* The per-request arrays, in the order of the kernel's parameters. */
+/* The per-request arrays, as in cl/ssm_decide.cl. */
 enum step_array {
     ARRAY_SLOT_OF,
     ARRAY_COMPUTED,
@@ -34,6 +34,19 @@ struct device_group {
     cl_int null_block;
 };
 
+/* Mirrors of struct ssm_array and struct ssm_description there; the groups
+ * follow the latter. */
+struct device_array {
+    cl_ulong offset;
+    cl_uint bank, given;
+};
+struct device_description {
+    struct device_array arrays[ARRAY_COUNT];
+    cl_uint slot_count, tokens_per_block, state_count, group_count;
+};
+
+_Static_assert(sizeof(struct device_description) == 240,
+               "as in cl/ssm_decide.cl");
 _Static_assert(sizeof(struct device_group) == 40, "as in cl/ssm_decide.cl");
 _Static_assert(sizeof(struct clmove_ssm_fault) == 16, "as in cl/ssm_decide.cl");
 
@@ -61,7 +74,7 @@ struct clmove_ssm_step {
     pthread_mutex_t mutex;                /* guards the kernels' arguments */
     struct step_launch *launches;
     size_t launch_count;
-    cl_mem groups;              /* struct device_group [group_count] */
+    cl_mem description;         /* struct device_description, and groups */
     cl_mem scratch;             /* int32 [2][slot_count], or NULL */
     struct engine_kernel aside; /* copies in-place arrays to scratch, or none */
     struct engine_kernel indices; /* looks up blocks */

@@ -21,8 +21,9 @@ _Static_assert(sizeof(struct device_state) == 96, "as in cl/ssm_copy.cl");
 enum { KIND_SD_TO_DS = 4, KIND_DS_TO_SD = 5 };
 
 /* The distinct buffers of one launch. */
+enum { BANKS_MAX = 64 };
 struct banks {
-    const struct memory_binding *items[64];
+    const struct memory_binding *items[BANKS_MAX];
     uint32_t count, limit;
 };
 

@@ -354,19 +354,19 @@ static void test_too_many_tables(void **state)
     struct scene scene;
     uint32_t pool;
 
-    scene_init(&scene, __func__, "33 tables, 40 pools");
-    for (uint32_t i = 0; i < 40; i++) {
+    scene_init(&scene, __func__, "66 tables, 70 pools");
+    for (uint32_t i = 0; i < 70; i++) {
         pool = scene_add_pool(&scene, SCENE_BUFFER);
-        scene_add_temporal(&scene, pool, 4, 16)->group = i % 33;
+        scene_add_temporal(&scene, pool, 4, 16)->group = i % 66;
     }
-    for (uint32_t i = 0; i < 33; i++) {
+    for (uint32_t i = 0; i < 66; i++) {
         scene_add_group(&scene, 2);
     }
     stage_prepare(stage, device, &scene);
     assert_int_equal(clmove_ssm_layout_create(
                          device->engine, &stage->layout_params, &stage->layout),
                      CLMOVE_SUCCESS);
-    refused_step(stage, CLMOVE_UNSUPPORTED, "tables", "33 buffers");
+    refused_step(stage, CLMOVE_UNSUPPORTED, "tables", "64 or more buffers");
     refused_finish(stage, &scene);
 }
 

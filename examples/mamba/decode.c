@@ -481,12 +481,14 @@ static enum mamba_exit run_step(struct decode *decode)
     TRY(states_before(states, decode->copies, decode->copy_count,
                       decode->numbers));
     TRY(states_save(states, decode->checkpoints, decode->checkpoint_count));
-    const struct forward_step step = {.batch = states->batch_buffer,
-                                      .accepted = states->accepted[1],
-                                      .column = states->column[1],
-                                      .rows = decode->batch.rows,
-                                      .tokens = decode->batch.tokens,
-                                      .wanted = decode->batch.wanted};
+    const struct forward_step step = {
+        .batch = states->batch_buffer,
+        .numbers = states->numbers,
+        .accepted = NUMBER_ACCEPTED_NOW * (cl_int)settings->slots,
+        .column = NUMBER_COLUMN_NOW * (cl_int)settings->slots,
+        .rows = decode->batch.rows,
+        .tokens = decode->batch.tokens,
+        .wanted = decode->batch.wanted};
     TRY(forward_enqueue(&decode->forward, decode->machine, &states->places,
                         &step));
     /* The device decides what it saves; the host need not know the counts. */

@@ -97,6 +97,7 @@ static enum mamba_exit project_in(const struct forward *forward,
 static void give_batch(struct launch *launch, const struct forward_step *step)
 {
     GIVE(launch, step->batch);
+    GIVE(launch, step->numbers);
     GIVE(launch, step->accepted);
     GIVE(launch, step->column);
 }
@@ -198,6 +199,7 @@ static enum mamba_exit choose(const struct forward *forward,
     GIVE(&launch, rows);
     GIVE(&launch, forward->next);
     GIVE(&launch, forward->counts);
+    GIVE(&launch, step->numbers);
     GIVE(&launch, step->accepted);
     return finish(&launch, groups_for(machine, step->rows), 1,
                   machine->max_group);

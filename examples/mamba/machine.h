@@ -81,8 +81,9 @@ struct forward_states {
 /* One step, with its numbers on the device: see sections.h. */
 struct forward_step {
     cl_mem batch;    /* int, sections */
-    cl_mem accepted; /* int [slot], read; and written by mamba_accept */
-    cl_mem column;   /* int [slot], read */
+    cl_mem numbers;  /* int, with the next two in it: */
+    cl_int accepted; /* [slot], read; and written by mamba_accept */
+    cl_int column;   /* [slot], read */
     size_t rows, tokens, wanted;
 };
 

@@ -158,9 +158,8 @@ __kernel void mamba_in(__global const float *weights, int norm, int matrix,
  * channel j is at j * channel_stride + t * token_stride of a block's window.
  */
 __kernel void mamba_conv(__global const float *weights, int matrix, int bias,
-                         __global const int *batch,
-                         __global const int *accepted,
-                         __global const int *column,
+                         __global const int *batch, __global const int *numbers,
+                         int accepted, int column,
                          __global const float *projected, __global float *pool,
                          long window, long block_stride, int channel_stride,
                          int token_stride, __global float *convolved)
@@ -170,7 +169,8 @@ __kernel void mamba_conv(__global const float *weights, int matrix, int bias,
     float old[K - 1];
     float last[K];
     if (channel >= CHANNELS ||
-        !read_row(batch, accepted, column, (int)get_global_id(1), &row))
+        !read_row(batch, numbers + accepted, numbers + column,
+                  (int)get_global_id(1), &row))
         return;
     __global float *state = pool + window + row.blocks[0] * block_stride +
                             (long)channel * channel_stride;
@@ -205,15 +205,15 @@ __kernel void mamba_conv(__global const float *weights, int matrix, int bias,
  */
 __kernel void mamba_scan(__global const float *weights, int time_bias,
                          int decay_log, int direct, __global const int *batch,
-                         __global const int *accepted,
-                         __global const int *column,
+                         __global const int *numbers, int accepted, int column,
                          __global const float *projected,
                          __global const float *convolved, __global float *pool,
                          long matrix, long block_stride, __global float *y)
 {
     const int head = (int)get_group_id(1);
     struct row row;
-    if (!read_row(batch, accepted, column, (int)get_group_id(0), &row))
+    if (!read_row(batch, numbers + accepted, numbers + column,
+                  (int)get_group_id(0), &row))
         return;
     const float rate = -exp(weights[decay_log + head]);
     for (int p = (int)get_local_id(0); p < P; p += (int)get_local_size(0)) {
@@ -310,7 +310,7 @@ __kernel void mamba_head(__global const float *weights, int norm, int matrix,
  */
 __kernel void mamba_accept(__global const int *batch, int row_count,
                            __global const int *next, __global int *counts,
-                           __global int *accepted)
+                           __global int *numbers, int accepted)
 {
     const int index = (int)get_global_id(0);
     if (index >= row_count)
@@ -325,6 +325,6 @@ __kernel void mamba_accept(__global const int *batch, int row_count,
     while (count <= proposed && tokens[last + count] == next[last + count - 1])
         count++;
     counts[index] = count;
-    accepted[SECTION(SECTION_SLOTS)[index]] =
+    numbers[accepted + SECTION(SECTION_SLOTS)[index]] =
         SECTION(SECTION_DRAFTS)[index] > 0 ? count : 1;
 }

@@ -22,6 +22,16 @@ static struct clmove_memory section(const struct states *states, int index,
         .size = count * sizeof(int32_t)};
 }
 
+/* From one of the arrays on, to the end of the last. */
+static struct clmove_memory numbers(const struct states *states,
+                                    enum number first, size_t count)
+{
+    const size_t slots = states->settings->slots;
+    return (struct clmove_memory){.buffer = states->numbers,
+                                  .offset = first * slots * sizeof(int32_t),
+                                  .size = count * slots * sizeof(int32_t)};
+}
+
 static enum mamba_exit make_layout(struct states *states, size_t block_count)
 {
     const struct model *model = states->machine->model;
@@ -94,19 +104,19 @@ static enum mamba_exit make_steps(struct states *states)
         .computed = section(states, SECTION_COMPUTED, limits->slots),
         .query_starts = section(states, SECTION_STARTS, limits->rows + 1),
         .draft = section(states, SECTION_DRAFTS, limits->rows),
-        .accepted_in = whole(states->accepted[0]),
-        .accepted_out = whole(states->accepted[1]),
-        .column_in = whole(states->column[0]),
-        .column_out = whole(states->column[1]),
-        .faults = whole(states->faults)};
+        .accepted_in = numbers(states, NUMBER_ACCEPTED, 1),
+        .accepted_out = numbers(states, NUMBER_ACCEPTED_NOW, 1),
+        .column_in = numbers(states, NUMBER_COLUMN, 1),
+        .column_out = numbers(states, NUMBER_COLUMN_NOW, 1),
+        .faults = numbers(states, NUMBER_FAULTS, 4)};
     if (settings->order != ORDER_V1)
         params.slot_of = section(states, SECTION_SLOTS, limits->rows);
     TRY(check(clmove_ssm_step_create(states->layout, &params, &states->before),
               "clmove_ssm_step_create"));
-    params.accepted_in = whole(states->accepted[1]);
-    params.accepted_out = whole(states->accepted[0]);
-    params.column_in = whole(states->column[1]);
-    params.column_out = whole(states->column[0]);
+    params.accepted_in = numbers(states, NUMBER_ACCEPTED_NOW, 1);
+    params.accepted_out = numbers(states, NUMBER_ACCEPTED, 1);
+    params.column_in = numbers(states, NUMBER_COLUMN_NOW, 1);
+    params.column_out = numbers(states, NUMBER_COLUMN, 1);
     return check(
         clmove_ssm_step_create(states->layout, &params, &states->after),
         "clmove_ssm_step_create");
@@ -121,21 +131,12 @@ static enum mamba_exit write_array(const struct states *states, cl_mem buffer,
                  "clEnqueueWriteBuffer");
 }
 
-/* Zeroed, so that nothing is read that was never written. At most as large as
- * `found`, which is still clear. */
-static enum mamba_exit make_numbers(const struct states *states, size_t size,
-                                    const char *what, cl_mem *buffer)
-{
-    TRY(machine_buffer(states->machine, size, what, buffer));
-    return write_array(states, *buffer, 0, states->found, size, CL_TRUE);
-}
-
 static enum mamba_exit make_buffers(struct states *states, size_t block_count)
 {
     const struct settings *settings = states->settings;
     const size_t slots = settings->slots;
     const size_t window = states->window * states->machine->model->channels;
-    states->mirror = calloc(2 * slots, sizeof *states->mirror);
+    states->mirror = calloc(NUMBER_COUNT * slots, sizeof *states->mirror);
     states->settled_drafts = calloc(slots, sizeof *states->settled_drafts);
     states->found = calloc(slots, sizeof *states->found);
     if (!states->mirror || !states->settled_drafts || !states->found)
@@ -144,14 +145,11 @@ static enum mamba_exit make_buffers(struct states *states, size_t block_count)
                        "states", &states->places.pool));
     TRY(machine_buffer(states->machine, states->batch->size * sizeof(int32_t),
                        "the batch", &states->batch_buffer));
-    for (int i = 0; i < 2; i++) {
-        TRY(make_numbers(states, slots * sizeof(int32_t), "accepted counts",
-                         &states->accepted[i]));
-        TRY(make_numbers(states, slots * sizeof(int32_t), "running columns",
-                         &states->column[i]));
-    }
-    TRY(make_numbers(states, slots * sizeof *states->found, "faults",
-                     &states->faults));
+    TRY(machine_buffer(states->machine, NUMBER_COUNT * slots * sizeof(int32_t),
+                       "counts and columns", &states->numbers));
+    /* Zeroed, so that nothing is read that was never written. */
+    TRY(write_array(states, states->numbers, 0, states->mirror,
+                    NUMBER_COUNT * slots * sizeof(int32_t), CL_TRUE));
     if (settings->clone)
         TRY(machine_buffer(states->machine, window * sizeof(float),
                            "a clone of a window", &states->clone));
@@ -197,13 +195,9 @@ void states_destroy(struct states *states)
     free(states->events);
     machine_release(&states->places.pool);
     machine_release(&states->batch_buffer);
-    machine_release(&states->faults);
     machine_release(&states->checkpoints);
     machine_release(&states->clone);
-    for (int i = 0; i < 2; i++) {
-        machine_release(&states->accepted[i]);
-        machine_release(&states->column[i]);
-    }
+    machine_release(&states->numbers);
     free(states->mirror);
     free(states->settled_drafts);
     free(states->found);
@@ -230,11 +224,14 @@ enum mamba_exit states_add_event(struct states *states, cl_event event)
 enum mamba_exit states_admit(struct states *states, size_t slot, int32_t column)
 {
     const int32_t accepted = 1;
-    const size_t offset = slot * sizeof accepted;
-    TRY(write_array(states, states->accepted[0], offset, &accepted,
-                    sizeof accepted, CL_TRUE));
-    return write_array(states, states->column[0], offset, &column,
-                       sizeof column, CL_TRUE);
+    TRY(write_array(states, states->numbers,
+                    numbers(states, NUMBER_ACCEPTED, 1).offset +
+                        slot * sizeof accepted,
+                    &accepted, sizeof accepted, CL_TRUE));
+    return write_array(states, states->numbers,
+                       numbers(states, NUMBER_COLUMN, 1).offset +
+                           slot * sizeof column,
+                       &column, sizeof column, CL_TRUE);
 }
 
 /* What the device would have found out for itself. */
@@ -246,10 +243,9 @@ static enum mamba_exit write_seats(struct states *states,
         states->mirror[i] = seats[i].accepted;
         states->mirror[slots + i] = seats[i].column;
     }
-    TRY(write_array(states, states->accepted[1], 0, states->mirror,
-                    slots * sizeof(int32_t), CL_FALSE));
-    return write_array(states, states->column[1], 0, states->mirror + slots,
-                       slots * sizeof(int32_t), CL_FALSE);
+    const struct clmove_memory both = numbers(states, NUMBER_ACCEPTED_NOW, 2);
+    return write_array(states, states->numbers, both.offset, states->mirror,
+                       both.size, CL_FALSE);
 }
 
 enum mamba_exit states_before(struct states *states,
@@ -330,9 +326,10 @@ enum mamba_exit states_restore(struct states *states,
 static enum mamba_exit look_for_faults(const struct states *states)
 {
     const size_t rows = states->batch->limits.rows;
-    TRY(check(clEnqueueReadBuffer(states->machine->queue, states->faults,
-                                  CL_TRUE, 0, rows * sizeof *states->found,
-                                  states->found, 0, NULL, NULL),
+    TRY(check(clEnqueueReadBuffer(
+                  states->machine->queue, states->numbers, CL_TRUE,
+                  numbers(states, NUMBER_FAULTS, 4).offset,
+                  rows * sizeof *states->found, states->found, 0, NULL, NULL),
               "clEnqueueReadBuffer"));
     for (size_t i = 0; i < rows; i++) {
         const struct clmove_ssm_fault *fault = &states->found[i];

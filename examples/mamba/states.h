@@ -7,25 +7,33 @@
 #include "machine.h"
 #include "settings.h"
 
-/* A block holds the states of all layers, each a window and a matrix. Numbers
- * that outlive a step come in two arrays: pre-process reads the first and
- * writes the second, which the model and post-process read; post-process writes
- * the first again. */
+/* Where arrays of [slot] lie in the numbers that outlive a step. Accepted
+ * counts and running columns come twice: pre-process reads the first and writes
+ * the second, which the model and post-process read; post-process writes the
+ * first again. In one buffer, since a launch costs time for each. */
+enum number {
+    NUMBER_ACCEPTED,
+    NUMBER_COLUMN,
+    NUMBER_ACCEPTED_NOW,
+    NUMBER_COLUMN_NOW,
+    NUMBER_FAULTS, /* struct clmove_ssm_fault [row] */
+    NUMBER_COUNT = NUMBER_FAULTS + 4
+};
+
+/* A block holds the states of all layers, each a window and a matrix. */
 struct states {
     const struct machine *machine;
     const struct settings *settings;
     const struct batch *batch;
     struct forward_states places;
-    size_t window;           /* tokens of a window */
-    size_t block_size;       /* bytes */
-    cl_mem batch_buffer;     /* the batch's numbers */
-    cl_mem accepted[2];      /* int [slot] */
-    cl_mem column[2];        /* int [slot] */
-    cl_mem faults;           /* struct clmove_ssm_fault [row] */
-    cl_mem checkpoints;      /* a block for each slot */
-    cl_mem clone;            /* a window of one layer */
-    int32_t *mirror;         /* settings->clone: int [2][slot] on its way */
-    int32_t *settled_drafts; /* int [row] on its way */
+    size_t window;                  /* tokens of a window */
+    size_t block_size;              /* bytes */
+    cl_mem batch_buffer;            /* the batch's numbers */
+    cl_mem numbers;                 /* int: see enum number */
+    cl_mem checkpoints;             /* a block for each slot */
+    cl_mem clone;                   /* a window of one layer */
+    int32_t *mirror;                /* settings->clone: numbers on their way */
+    int32_t *settled_drafts;        /* int [row] on its way */
     struct clmove_ssm_fault *found; /* [row] */
     struct clmove_ssm_layout *layout, *packed;
     struct clmove_ssm_step *before, *after;

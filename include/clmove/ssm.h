@@ -223,6 +223,10 @@ struct clmove_ssm_step;
 /// states and the tables lie in more buffers than the programs that the engine
 /// has built so far can take.
 ///
+/// A launch costs host time for each buffer that it reaches: with states,
+/// tables and arrays in up to 4 buffers a call is fastest. Arrays may share
+/// one.
+///
 /// Results must not overlap any other array, any table or any state, except
 /// where accepted_out is exactly accepted_in and column_out exactly column_in:
 /// the call then copies those aside first, which costs one more command.
@@ -231,8 +235,9 @@ struct clmove_ssm_step;
 /// below max_rows, a group without a table, row_stride below columns, an offset
 /// or pointer that is no multiple of 4), CLMOVE_OUT_OF_RANGE (an array too
 /// small for its rows), CLMOVE_OVERLAP, CLMOVE_ACCESS_DENIED (a write-only
-/// input, a read-only result), CLMOVE_UNSUPPORTED (tables in more than 32
-/// buffers), CLMOVE_BUILD_FAILED, CL_OUT_OF_HOST_MEMORY, OpenCL's codes.
+/// input, a read-only result), CLMOVE_UNSUPPORTED (tables and arrays in more
+/// than 63 buffers), CLMOVE_BUILD_FAILED, CL_OUT_OF_HOST_MEMORY, OpenCL's
+/// codes.
 CLMOVE_API clmove_status clmove_ssm_step_create(
     struct clmove_ssm_layout *layout,
     const struct clmove_ssm_step_params *params, struct clmove_ssm_step **step);

@@ -44,7 +44,7 @@ int main(int argc, char **argv)
             CLMOVE_SUCCESS)
             return 1;
         for (size_t j = 0; j < PROGRAM_BANK_CHOICES; j++) {
-            const uint32_t banks = program_bank_counts[j];
+            const uint32_t banks = program_parts[i].bank_counts[j];
             char options[200], path[4096];
             snprintf(path, sizeof path, "%s/%s-%u.cl", argv[2],
                      program_parts[i].name, banks);
