@@ -36,11 +36,12 @@ static void copy_request_tile(const struct ssm_step *step, uint2 tile,
               stage, item, items);
 }
 
-__kernel void clmove_ssm_step(BANK_EACH(BANK_PARAMETER)
-                                  __global const struct ssm_state *states,
-                              __global const uint2 *tiles,
-                              __global const struct ssm_description *described,
-                              uint tile_count, uint rows, uint mode)
+MOVER __kernel void
+clmove_ssm_step(BANK_EACH(BANK_PARAMETER)
+                    __global const struct ssm_state *states,
+                __global const uint2 *tiles,
+                __global const struct ssm_description *described,
+                uint tile_count, uint rows, uint mode)
 {
     BANK_ARRAY banks[CLMOVE_BANKS];
     BANK_ARRAY arrays[ARRAY_COUNT];

@@ -91,6 +91,10 @@ static void store_value(__global uchar *dst, ulong value, uint width)
     }
 }
 
+/* Tokens that an item holds of a window. More would take registers from all
+ * copies, so that fewer groups run at once. */
+#define CLMOVE_TOKENS 4
+
 /* conv SD: byte offsets [begin, end) of `tokens` tokens, in values of one type,
  * whose size divides all addresses. An item owns an offset for all tokens. dst
  * may lie below src in the same block. */
@@ -101,17 +105,17 @@ static void store_value(__global uchar *dst, ulong value, uint width)
     {                                                                          \
         for (ulong at = begin + item * (uint)sizeof(type); at < end;           \
              at += items * (uint)sizeof(type)) {                               \
-            for (uint first = 0; first < tokens; first += CLMOVE_HELD) {       \
-                type held[CLMOVE_HELD];                                        \
-                const uint count = min(tokens - first, (uint)CLMOVE_HELD);     \
+            for (uint first = 0; first < tokens; first += CLMOVE_TOKENS) {     \
+                type held[CLMOVE_TOKENS];                                      \
+                const uint count = min(tokens - first, (uint)CLMOVE_TOKENS);   \
                 const ulong offset = at + first * token_stride;                \
-                _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)       \
+                _Pragma("unroll") for (uint k = 0; k < CLMOVE_TOKENS; k++)     \
                 {                                                              \
                     if (k < count)                                             \
                         held[k] = *(__global const type *)(src + offset +      \
                                                            k * token_stride);  \
                 }                                                              \
-                _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)       \
+                _Pragma("unroll") for (uint k = 0; k < CLMOVE_TOKENS; k++)     \
                 {                                                              \
                     if (k < count)                                             \
                         *(__global type *)(dst + offset + k * token_stride) =  \
@@ -395,11 +399,11 @@ struct ssm_listed {
     uint bias;
 };
 
-__kernel void clmove_ssm_copy(BANK_EACH(BANK_PARAMETER)
-                                  __global const struct ssm_state *states,
-                              __global const uint2 *tiles,
-                              __global const struct ssm_listed *list,
-                              uint count, ulong work)
+MOVER __kernel void clmove_ssm_copy(BANK_EACH(BANK_PARAMETER)
+                                        __global const struct ssm_state *states,
+                                    __global const uint2 *tiles,
+                                    __global const struct ssm_listed *list,
+                                    uint count, ulong work)
 {
     BANK_ARRAY banks[CLMOVE_BANKS];
     __local uint4 stage[STAGE_VECTORS];

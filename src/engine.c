@@ -105,13 +105,19 @@ clmove_status engine_make_kernel(const struct clmove_engine *engine,
     const struct clmove_log *log = &engine->log;
     cl_int created = CL_SUCCESS;
     size_t limit = 0;
+    size_t fixed[3] = {0, 0, 0}; /* by the kernel's text */
     kernel->kernel = clCreateKernel(program, name, &created);
     CHECK(created == CL_SUCCESS, created, "making the kernel %s failed with %s",
           name, clmove_status_name(created));
     CHECK_CL(clGetKernelWorkGroupInfo(kernel->kernel, engine->device.device,
                                       CL_KERNEL_WORK_GROUP_SIZE, sizeof limit,
                                       &limit, NULL));
-    kernel->group_size = (uint32_t)max_u64(min_u64(limit, group_size), 1);
+    CHECK_CL(clGetKernelWorkGroupInfo(kernel->kernel, engine->device.device,
+                                      CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+                                      sizeof fixed, fixed, NULL));
+    kernel->group_size = fixed[0] != 0
+                             ? (uint32_t)fixed[0]
+                             : (uint32_t)max_u64(min_u64(limit, group_size), 1);
     log_message(log, CLMOVE_LOG_INFO, status,
                 "kernel %s: groups of %u work-items, %zu allowed", name,
                 kernel->group_size, limit);

@@ -37,16 +37,23 @@ static char *build_log(cl_program program, cl_device_id device)
     return text;
 }
 
-void program_options(const struct variant *variant, uint32_t bank_count,
+void program_options(const struct variant *variant,
+                     const struct program_part *part, uint32_t bank_count,
                      char *options, size_t size)
 {
+    const bool moves = part == &program_parts[0];
+    const uint32_t group =
+        moves ? variant->move_group_size : variant->group_size;
     /* 1.2 is what the kernels need, and every device that is not refused has
      * it. */
     snprintf(options, size,
              "-cl-std=CL1.2 -DCLMOVE_BANKS=%u -DCLMOVE_SLICE_ROWS=%u "
-             "-DCLMOVE_STAGE=%u -DCLMOVE_BATCH_SLICE=%u -DCLMOVE_CPU=%d",
+             "-DCLMOVE_STAGE=%u -DCLMOVE_BATCH_SLICE=%u -DCLMOVE_CPU=%d "
+             "-DCLMOVE_HELD=%u -DCLMOVE_GROUP=%u",
              bank_count, variant->slice_rows, variant->stage_size,
-             variant->batch_slice, variant->cpu);
+             variant->batch_slice, variant->cpu,
+             moves ? variant->move_held : variant->state_held,
+             variant->fixed_groups ? group : 0);
 }
 
 static clmove_status build_text(const struct program_target *target,
@@ -119,9 +126,9 @@ clmove_status program_make(const struct program_target *target,
 {
     clmove_status status = CLMOVE_SUCCESS;
     struct binary_cache *cache = target->cache;
-    char options[200];
-    char title[220];
-    program_options(target->variant, bank_count, options, sizeof options);
+    char options[300];
+    char title[320];
+    program_options(target->variant, part, bank_count, options, sizeof options);
     snprintf(title, sizeof title, "%s %s", part->name, options);
     *program = take_kept(target, part, options, title, text);
     if (*program != NULL) {

@@ -10,10 +10,6 @@
 /* How many numbers of banks there are to build for. */
 enum { PROGRAM_BANK_CHOICES = 3, PROGRAM_PARTS = 2 };
 
-/* The compiler's options for `bank_count` banks. */
-void program_options(const struct variant *variant, uint32_t bank_count,
-                     char *options, size_t size);
-
 /* The parts, in the order of enum clmove_part's bits. */
 struct program_part {
     const char *name;       /* its kernel files begin with it */
@@ -21,6 +17,11 @@ struct program_part {
     uint32_t bank_counts[PROGRAM_BANK_CHOICES]; /* ascending */
 };
 extern const struct program_part program_parts[PROGRAM_PARTS];
+
+/* The compiler's options for a part with `bank_count` banks. */
+void program_options(const struct variant *variant,
+                     const struct program_part *part, uint32_t bank_count,
+                     char *options, size_t size);
 
 /* For whom programs are made. */
 struct program_target {

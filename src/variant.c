@@ -27,9 +27,8 @@ static void choose_cpu(struct variant *variant, uint64_t units)
 }
 
 /* A GPU wants enough 16-byte loads in flight: 256 items hold 8 each for states
- * and disjoint moves, 2 and the next 2 for spans. More than 256 items are of no
- * use: NVIDIA's driver 580 allows no more without a fixed group size. Figures
- * behind the sizes: docs/performance.md. */
+ * and disjoint moves, 2 and the next 2 for spans. Figures behind the sizes:
+ * docs/performance.md. */
 static void choose_gpu(struct variant *variant)
 {
     variant->group_size = 256;
@@ -44,6 +43,20 @@ static void choose_gpu(struct variant *variant)
         .span_count = 0,
         .split_max = 64 * 1024,
     };
+}
+
+/* NVIDIA's driver 580 allows 256 items unless the kernel says how many it has.
+ * One group of 512 on each unit, 4 vectors an item, copies 5 % faster than any
+ * number of smaller ones, and decides what little there is to decide in one
+ * wave. A unit has more local memory than a group may have. */
+static void choose_nvidia(struct variant *variant, uint64_t units)
+{
+    variant->fixed_groups = true;
+    variant->group_size = 512;
+    variant->copy_group_size = 512;
+    variant->move_group_size = 512;
+    variant->group_count = (uint32_t)min_u64(units, 1u << 16);
+    variant->state_held = 4;
 }
 
 /* Small tiles are for tests: every limit shrinks with them. */
@@ -74,6 +87,8 @@ struct variant variant_choose(const struct clmove_device_info *info,
         .stage_size = 64,
         .slice_rows = 32,
         .batch_slice = 16,
+        .state_held = 8,
+        .move_held = 8,
         /* Each of these looks at every entry of a small batch. */
         .entry_groups = (uint32_t)min_u64(units * 8, 1u << 20),
     };
@@ -81,6 +96,9 @@ struct variant variant_choose(const struct clmove_device_info *info,
         choose_cpu(&variant, units);
     else
         choose_gpu(&variant);
+    const bool nvidia = !variant.cpu && strstr(info->vendor, "NVIDIA") != NULL;
+    if (nvidia)
+        choose_nvidia(&variant, units);
     if (wishes->group_size != 0) {
         variant.group_size = wishes->group_size;
         variant.copy_group_size = wishes->group_size;
@@ -101,16 +119,17 @@ struct variant variant_choose(const struct clmove_device_info *info,
     /* A request's decision takes 20 bytes of local memory, the pointers to 64
      * buffers half a KiB; a third of it leaves room for more groups on one
      * unit. */
-    while (variant.slice_rows < 1024 &&
-           (uint64_t)variant.slice_rows * 2 * 20 * 3 + 512 <= info->local_size)
-        variant.slice_rows *= 2;
-    /* Rows are staged where groups have many items. Larger stages would keep
-     * groups from sharing a unit. */
-    while (!variant.cpu && variant.stage_size < 8192 &&
+    const uint64_t room = nvidia ? info->local_size : info->local_size / 3;
+    const uint64_t stage_max = nvidia ? 16384 : 8192;
+    /* Rows are staged where groups have many items. */
+    while (!variant.cpu && variant.stage_size < stage_max &&
            variant.stage_size * 2 <= variant.tile_size &&
-           (uint64_t)variant.stage_size * 2 * 6 <= info->local_size &&
-           info->local_size >= 4096)
+           (uint64_t)variant.stage_size * 4 <= room && room > 1024)
         variant.stage_size *= 2;
+    while (variant.slice_rows < 1024 &&
+           (uint64_t)variant.slice_rows * 2 * 20 + variant.stage_size + 1024 <=
+               room)
+        variant.slice_rows *= 2;
     while (variant.batch_slice < 256 &&
            (uint64_t)variant.batch_slice * 2 * 16 * 4 <= info->local_size)
         variant.batch_slice *= 2;

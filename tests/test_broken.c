@@ -30,9 +30,9 @@ static const struct broken walked_downwards = {
     "tokens walked downwards",
     1,
     {{"ssm_copy.cl",
-      "for (uint first = 0; first < tokens; first += CLMOVE_HELD)",
-      "for (uint first = (tokens - 1) / CLMOVE_HELD * CLMOVE_HELD; "
-      "first < tokens; first -= CLMOVE_HELD)",
+      "for (uint first = 0; first < tokens; first += CLMOVE_TOKENS)",
+      "for (uint first = (tokens - 1) / CLMOVE_TOKENS * CLMOVE_TOKENS; "
+      "first < tokens; first -= CLMOVE_TOKENS)",
       1}},
 };
 

@@ -121,11 +121,13 @@ check_modes() {
 
 check_broken() {
     cp -r "$kernels" broken
-    local walk='for (uint first = 0; first < tokens; first += CLMOVE_HELD)'
+    local walk='for (uint first = 0; first < tokens; first += CLMOVE_TOKENS)'
     local down='for (uint first = tokens - 1; first < tokens; first -= 1)'
     grep -qF "$walk" broken/ssm_copy.cl || fail 'the walk is written otherwise'
-    grep -q '^#define CLMOVE_HELD 8$' broken/common.cl || fail 'no CLMOVE_HELD'
-    sed -i 's/^#define CLMOVE_HELD 8$/#define CLMOVE_HELD 1/' broken/common.cl
+    grep -q '^#define CLMOVE_TOKENS 4$' broken/ssm_copy.cl ||
+        fail 'no CLMOVE_TOKENS'
+    sed -i 's/^#define CLMOVE_TOKENS 4$/#define CLMOVE_TOKENS 1/' \
+        broken/ssm_copy.cl
     # A token at a time, upwards: slow and right.
     export CLMOVE_KERNEL_DIR=$PWD/broken
     expect 0 --compare --block-size 4

@@ -20,18 +20,6 @@ size_t trial_page_count(const struct trial_pool *pool)
     return (size_t)shape->layers * shape->block_count;
 }
 
-static cl_mem upload(const struct session *session, const void *data,
-                     size_t size, const char *what)
-{
-    cl_mem buffer = session_buffer(session, size, what);
-    if (buffer &&
-        session_failed(clEnqueueWriteBuffer(session->queue, buffer, CL_TRUE, 0,
-                                            size, data, 0, NULL, NULL),
-                       "clEnqueueWriteBuffer"))
-        session_release(&buffer);
-    return buffer;
-}
-
 bool trial_fill(const struct trial_pool *pool)
 {
     const struct pool *states = &pool->pool;
@@ -137,7 +125,51 @@ static uint32_t choose_sets(const struct trial *trial)
     return sets;
 }
 
-static cl_mem same_numbers(const struct trial *trial, int32_t value)
+/* Arrays of a batch at most, beside its tables. */
+enum { ARRAYS_MAX = 8 };
+
+/* All tables and arrays lie in one buffer, as in an engine that wants its calls
+ * to be cheap: see clmove_ssm_step_create. */
+static bool make_room(struct trial *trial)
+{
+    const struct session *session = trial->pool->session;
+    const size_t align = session->device.base_align_bits / 8;
+    const size_t most = (size_t)trial->what.rows * COLUMNS * sizeof(int32_t);
+    trial->room = (most + align - 1) / align * align;
+    trial->numbers = session_buffer(
+        session, trial->room * (trial->sets + ARRAYS_MAX), "tables and arrays");
+    return trial->numbers != NULL;
+}
+
+/* A part of that buffer, as a sub-buffer: the baseline takes no offsets. */
+static cl_mem upload(struct trial *trial, const void *data, size_t size)
+{
+    cl_buffer_region region = {trial->room * trial->arrays++, size};
+    cl_int code = CL_SUCCESS;
+    cl_mem array =
+        clCreateSubBuffer(trial->numbers, CL_MEM_READ_WRITE,
+                          CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    if (session_failed(code, "clCreateSubBuffer"))
+        return NULL;
+    code = clEnqueueWriteBuffer(trial->pool->session->queue, array, CL_TRUE, 0,
+                                size, data, 0, NULL, NULL);
+    if (session_failed(code, "clEnqueueWriteBuffer"))
+        session_release(&array);
+    return array;
+}
+
+/* The same bytes within the whole buffer; absent for NULL. */
+static struct clmove_memory part_of(const struct trial *trial, cl_mem array)
+{
+    size_t offset = 0, size = 0;
+    if (array) {
+        clGetMemObjectInfo(array, CL_MEM_OFFSET, sizeof offset, &offset, NULL);
+        clGetMemObjectInfo(array, CL_MEM_SIZE, sizeof size, &size, NULL);
+    }
+    return session_memory(array ? trial->numbers : NULL, offset, size);
+}
+
+static cl_mem same_numbers(struct trial *trial, int32_t value)
 {
     uint32_t rows = trial->what.rows;
     int32_t *values = calloc(rows, sizeof *values);
@@ -147,14 +179,13 @@ static cl_mem same_numbers(const struct trial *trial, int32_t value)
     }
     for (uint32_t i = 0; i < rows; i++)
         values[i] = value;
-    cl_mem buffer = upload(trial->pool->session, values, rows * sizeof *values,
-                           "the rows' numbers");
+    cl_mem buffer = upload(trial, values, rows * sizeof *values);
     free(values);
     return buffer;
 }
 
 /* Rows name slots from the last one down. */
-static cl_mem slots_reversed(const struct trial *trial)
+static cl_mem slots_reversed(struct trial *trial)
 {
     uint32_t rows = trial->what.rows;
     int32_t *slots = calloc(rows, sizeof *slots);
@@ -164,8 +195,7 @@ static cl_mem slots_reversed(const struct trial *trial)
     }
     for (uint32_t i = 0; i < rows; i++)
         slots[i] = (int32_t)(rows - 1 - i);
-    cl_mem buffer = upload(trial->pool->session, slots, rows * sizeof *slots,
-                           "slots of rows");
+    cl_mem buffer = upload(trial, slots, rows * sizeof *slots);
     free(slots);
     return buffer;
 }
@@ -218,8 +248,7 @@ static bool make_table(struct trial *trial, uint32_t set)
             block_of(trial->pool, request, 2);
         entries[DESTINATION] = block_of(trial->pool, request, 0);
     }
-    trial->tables[set] = upload(trial->pool->session, table,
-                                count * sizeof *table, "a block table");
+    trial->tables[set] = upload(trial, table, count * sizeof *table);
     free(table);
     return trial->tables[set] != NULL;
 }
@@ -230,19 +259,19 @@ static bool make_clmove(struct trial *trial, uint32_t set)
     struct clmove_ssm_step_params params;
     memset(&table, 0, sizeof table);
     memset(&params, 0, sizeof params);
-    table.entries = session_memory(trial->tables[set], 0, 0);
+    table.entries = part_of(trial, trial->tables[set]);
     table.columns = COLUMNS;
     params.tokens_per_block = TOKENS_PER_BLOCK;
     params.max_rows = trial->what.rows;
     params.tables = &table;
-    params.slot_of = session_memory(trial->slot_of, 0, 0);
-    params.computed = session_memory(trial->computed, 0, 0);
-    params.scheduled = session_memory(trial->scheduled, 0, 0);
-    params.draft = session_memory(trial->draft, 0, 0);
-    params.now_computed = session_memory(trial->now_computed, 0, 0);
-    params.accepted_in = session_memory(trial->accepted_in, 0, 0);
-    params.accepted_out = session_memory(trial->accepted_out, 0, 0);
-    params.column_in = session_memory(trial->column_in, 0, 0);
+    params.slot_of = part_of(trial, trial->slot_of);
+    params.computed = part_of(trial, trial->computed);
+    params.scheduled = part_of(trial, trial->scheduled);
+    params.draft = part_of(trial, trial->draft);
+    params.now_computed = part_of(trial, trial->now_computed);
+    params.accepted_in = part_of(trial, trial->accepted_in);
+    params.accepted_out = part_of(trial, trial->accepted_out);
+    params.column_in = part_of(trial, trial->column_in);
     clmove_status status = clmove_ssm_step_create(trial->pool->layout, &params,
                                                   &trial->steps[set]);
     return !session_failed(status, "clmove_ssm_step_create");
@@ -275,7 +304,7 @@ bool trial_open(struct trial *trial, const struct trial_pool *pool,
     trial->pool = pool;
     trial->what = *what;
     trial->sets = choose_sets(trial);
-    bool fine = make_numbers(trial);
+    bool fine = make_room(trial) && make_numbers(trial);
     for (uint32_t set = 0; fine && set < trial->sets; set++)
         fine = make_table(trial, set) && make_clmove(trial, set) &&
                make_baseline(trial, set);
@@ -298,6 +327,7 @@ void trial_close(struct trial *trial)
     session_release(&trial->accepted_in);
     session_release(&trial->accepted_out);
     session_release(&trial->column_in);
+    session_release(&trial->numbers);
     memset(trial, 0, sizeof *trial);
 }
 

@@ -47,6 +47,9 @@ struct trial {
     const struct trial_pool *pool;
     struct trial_case what;
     uint32_t sets;
+    cl_mem numbers;  /* all of the following are parts of it */
+    size_t room;     /* bytes of a part */
+    uint32_t arrays; /* parts so far */
     cl_mem slot_of, computed, scheduled, draft, now_computed, accepted_in,
         accepted_out, column_in;
     cl_mem tables[TRIAL_SETS];

@@ -45,10 +45,11 @@ int main(int argc, char **argv)
             return 1;
         for (size_t j = 0; j < PROGRAM_BANK_CHOICES; j++) {
             const uint32_t banks = program_parts[i].bank_counts[j];
-            char options[200], path[4096];
+            char options[300], path[4096];
             snprintf(path, sizeof path, "%s/%s-%u.cl", argv[2],
                      program_parts[i].name, banks);
-            program_options(&variant, banks, options, sizeof options);
+            program_options(&variant, &program_parts[i], banks, options,
+                            sizeof options);
             if (!write_text(path, text)) {
                 perror(path);
                 free(text);
