@@ -1,6 +1,6 @@
 /* What every kernel shares: limits, exact copies by one work-group. */
 
-/* Macros: CLMOVE_BANKS, CLMOVE_CPU, CLMOVE_GROUP, CLMOVE_HELD. The library sets
+/* Macros: CLMOVE_BANKS, CLMOVE_CPU, CLMOVE_HELD. The library sets
  * them; the values here let a file compile alone. */
 #ifndef CLMOVE_COMMON
 #define CLMOVE_COMMON
@@ -19,17 +19,6 @@
 /* Values that a work-item holds in registers between its loads and stores. */
 #ifndef CLMOVE_HELD
 #define CLMOVE_HELD 8
-#endif
-
-/* Work-items in a group of the kernels that move most, for compilers that have
- * to know; 0: any number. The kernels are right with each. */
-#ifndef CLMOVE_GROUP
-#define CLMOVE_GROUP 0
-#endif
-#if CLMOVE_GROUP > 0
-#define MOVER __attribute__((reqd_work_group_size(CLMOVE_GROUP, 1, 1)))
-#else
-#define MOVER
 #endif
 
 /* The banks as kernel parameters, bank_00 to bank_3f, and their way into an

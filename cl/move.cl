@@ -300,9 +300,8 @@ static void move_span(__global uchar *dst_bank, __global const uchar *src_bank,
 }
 
 /* One disjoint family, a job for each group. */
-MOVER __kernel void clmove_copy(__global const uchar *src_bank,
-                                __global uchar *dst_bank,
-                                const struct family family)
+__kernel void clmove_copy(__global const uchar *src_bank,
+                          __global uchar *dst_bank, const struct family family)
 {
     const uint job = (uint)get_group_id(0);
     const uint index = job / family.tiles;
@@ -314,10 +313,10 @@ MOVER __kernel void clmove_copy(__global const uchar *src_bank,
 }
 
 /* One family of spans, a span for each group. */
-MOVER __kernel void clmove_shift(__global const uchar *src_bank,
-                                 __global uchar *dst_bank,
-                                 __global const uchar *scratch,
-                                 const struct family family)
+__kernel void clmove_shift(__global const uchar *src_bank,
+                           __global uchar *dst_bank,
+                           __global const uchar *scratch,
+                           const struct family family)
 {
     const uint job = (uint)get_group_id(0);
     struct piece piece;
@@ -359,12 +358,11 @@ static void do_smalls(BANK_ARRAY *banks,
     }
 }
 
-MOVER __kernel void clmove_batch(BANK_EACH(BANK_PARAMETER)
-                                     __global uchar *scratch,
-                                 __global const struct family *families,
-                                 __global const struct small_move *smalls,
-                                 __global const struct chunk *chunks,
-                                 uint first_chunk, ulong slice)
+__kernel void clmove_batch(BANK_EACH(BANK_PARAMETER) __global uchar *scratch,
+                           __global const struct family *families,
+                           __global const struct small_move *smalls,
+                           __global const struct chunk *chunks,
+                           uint first_chunk, ulong slice)
 {
     BANK_ARRAY banks[CLMOVE_BANKS + 1];
     const uint item = (uint)get_local_id(0);

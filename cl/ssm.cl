@@ -37,11 +37,9 @@ static void copy_request_tile(const struct ssm_step *step, uint2 tile,
 }
 
 MOVER __kernel void
-clmove_ssm_step(BANK_EACH(BANK_PARAMETER)
-                    __global const struct ssm_state *states,
-                __global const uint2 *tiles,
-                __global const struct ssm_description *described,
-                uint tile_count, uint rows, uint mode)
+clmove_ssm_step(BANK_EACH(BANK_PARAMETER) __global const struct ssm_cut *cut,
+                __global const struct ssm_description *described, uint rows,
+                uint mode)
 {
     BANK_ARRAY banks[CLMOVE_BANKS];
     BANK_ARRAY arrays[ARRAY_COUNT];
@@ -58,7 +56,7 @@ clmove_ssm_step(BANK_EACH(BANK_PARAMETER)
     const uint slot_count = described->slot_count;
     const struct ssm_step step = {banks,
                                   arrays,
-                                  states,
+                                  cut_states(cut),
                                   described_groups(described),
                                   rows,
                                   slot_count,
@@ -121,6 +119,8 @@ clmove_ssm_step(BANK_EACH(BANK_PARAMETER)
                 order[number] = (ushort)place;
             }
             barrier(CLK_LOCAL_MEM_FENCE);
+            const uint tile_count = cut->tile_count;
+            __global const uint2 *tiles = cut_tiles(cut);
             const ulong work = (ulong)count * tile_count;
             for (ulong i = get_group_id(0); i < work; i += get_num_groups(0)) {
                 const ulong place = i / tile_count;

@@ -23,7 +23,8 @@
  *
  * All barriers stand in flow that is uniform for the group.
  *
- * Macros: those of common.cl; CLMOVE_STAGE: bytes of a piece, a multiple of 16.
+ * Macros: those of common.cl; CLMOVE_STAGE: bytes of a piece, a multiple of 16;
+ * CLMOVE_GROUP.
  */
 
 #ifndef CLMOVE_COMMON
@@ -31,6 +32,17 @@
 #endif
 #ifndef CLMOVE_SSM_COPY
 #define CLMOVE_SSM_COPY
+
+/* Work-items in a group of the kernels that copy states, for compilers that
+ * have to know; 0: any number. The kernels are right with each. */
+#ifndef CLMOVE_GROUP
+#define CLMOVE_GROUP 0
+#endif
+#if CLMOVE_GROUP > 0
+#define MOVER __attribute__((reqd_work_group_size(CLMOVE_GROUP, 1, 1)))
+#else
+#define MOVER
+#endif
 
 #ifndef CLMOVE_STAGE
 #define CLMOVE_STAGE 8192
@@ -50,6 +62,23 @@ struct ssm_state {
     uint src_width, dst_width, dim, element_size;
     uint block_count, unused;
 };
+
+/* What a launch works on: this, the states, and behind them the tiles, each a
+ * state and a part of it. One argument, since each costs host time. */
+struct ssm_cut {
+    uint state_count, tile_count, unused[2];
+};
+
+static __global const struct ssm_state *
+cut_states(__global const struct ssm_cut *cut)
+{
+    return (__global const struct ssm_state *)(cut + 1);
+}
+
+static __global const uint2 *cut_tiles(__global const struct ssm_cut *cut)
+{
+    return (__global const uint2 *)(cut_states(cut) + cut->state_count);
+}
 
 /* The largest power of two up to 16 that divides `bits`. */
 static uint common_width(ulong bits)
@@ -400,12 +429,13 @@ struct ssm_listed {
 };
 
 MOVER __kernel void clmove_ssm_copy(BANK_EACH(BANK_PARAMETER)
-                                        __global const struct ssm_state *states,
-                                    __global const uint2 *tiles,
+                                        __global const struct ssm_cut *cut,
                                     __global const struct ssm_listed *list,
                                     uint count, ulong work)
 {
     BANK_ARRAY banks[CLMOVE_BANKS];
+    __global const struct ssm_state *states = cut_states(cut);
+    __global const uint2 *tiles = cut_tiles(cut);
     __local uint4 stage[STAGE_VECTORS];
     if (get_local_id(0) == 0) {
         BANK_EACH(BANK_STORE)
@@ -454,12 +484,13 @@ static void zero_bytes(__global uchar *dst, ulong size, uint item, uint items)
 }
 
 __kernel void clmove_ssm_zero(BANK_EACH(BANK_PARAMETER)
-                                  __global const struct ssm_state *states,
-                              __global const uint2 *tiles,
+                                  __global const struct ssm_cut *cut,
                               __global const int *blocks, uint tile_count,
                               ulong work, uint first_tile)
 {
     BANK_ARRAY banks[CLMOVE_BANKS];
+    __global const struct ssm_state *states = cut_states(cut);
+    __global const uint2 *tiles = cut_tiles(cut);
     const uint item = (uint)get_local_id(0);
     const uint items = (uint)get_local_size(0);
     if (item == 0) {

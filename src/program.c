@@ -42,8 +42,6 @@ void program_options(const struct variant *variant,
                      char *options, size_t size)
 {
     const bool moves = part == &program_parts[0];
-    const uint32_t group =
-        moves ? variant->move_group_size : variant->group_size;
     /* 1.2 is what the kernels need, and every device that is not refused has
      * it. */
     snprintf(options, size,
@@ -53,7 +51,7 @@ void program_options(const struct variant *variant,
              bank_count, variant->slice_rows, variant->stage_size,
              variant->batch_slice, variant->cpu,
              moves ? variant->move_held : variant->state_held,
-             variant->fixed_groups ? group : 0);
+             variant->fixed_groups && !moves ? variant->group_size : 0);
 }
 
 static clmove_status build_text(const struct program_target *target,

@@ -196,11 +196,10 @@ static clmove_status set_arguments(const struct listing *listing,
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_log *log = &listing->engine->log;
     const cl_kernel kernel = launch->kernel.kernel;
-    const cl_mem buffers[] = {launch->tiles.states, launch->tiles.tiles,
-                              launch->list};
+    const cl_mem buffers[] = {launch->tiles.cut, launch->list};
     cl_uint index = launch->tiles.banks.limit;
     CHECK_CL(banks_set_arguments(&launch->tiles.banks, kernel));
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 2; i++)
         CHECK_CL(
             clSetKernelArg(kernel, index++, sizeof buffers[i], &buffers[i]));
     CHECK_CL(clSetKernelArg(kernel, index++, sizeof launch->number,

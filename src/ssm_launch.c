@@ -111,14 +111,12 @@ static clmove_status set_arguments(const struct clmove_ssm_step *step,
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_log *log = &step->layout->engine->log;
     const cl_kernel kernel = launch->kernel.kernel;
-    const cl_mem constants[] = {launch->tiles.states, launch->tiles.tiles,
-                                step->description};
+    const cl_mem constants[] = {launch->tiles.cut, step->description};
     cl_uint index = launch->tiles.banks.limit;
     CHECK_CL(banks_set_arguments(&launch->tiles.banks, kernel));
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 2; i++)
         CHECK_CL(
             clSetKernelArg(kernel, index++, sizeof(cl_mem), &constants[i]));
-    CHECK_CL(set_numbers(kernel, &index, &launch->tiles.tile_count, 1));
     launch->rows_argument = index;
 out:
     return status;

@@ -7,6 +7,7 @@
 #include "util.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 uint32_t banks_find(struct banks *banks, const struct memory_binding *binding)
 {
@@ -120,15 +121,15 @@ static void describe_state(const struct tile_source *source, size_t index,
     };
 }
 
+/* Into states [all of them], as many as the banks take; the others have no
+ * bank. */
 static clmove_status describe_states(const struct tile_source *source,
-                                     struct tile_launch *launch)
+                                     struct tile_launch *launch,
+                                     struct device_state *states)
 {
     clmove_status status = CLMOVE_SUCCESS;
-    const struct clmove_engine *engine = source->to->engine;
-    const struct clmove_log *log = &engine->log;
+    const struct clmove_log *log = &source->to->engine->log;
     const size_t count = source->to->state_count;
-    struct device_state *states = calloc(count, sizeof states[0]);
-    CHECK_MEMORY(states);
     launch->end = count;
     for (size_t i = 0; i < count; i++) {
         uint32_t src = UINT32_MAX;
@@ -148,10 +149,7 @@ static clmove_status describe_states(const struct tile_source *source,
     CHECK(launch->end > launch->first, CLMOVE_UNSUPPORTED,
           "states[%zu] needs more buffers than a launch can be given (%u)",
           launch->first, launch->banks.limit);
-    status = tiles_make_buffer(engine, states, count * sizeof states[0],
-                               &launch->states);
 out:
-    free(states);
     return status;
 }
 
@@ -176,16 +174,12 @@ out:
 }
 
 static clmove_status list_tiles(const struct tile_source *source,
-                                struct tile_launch *launch)
+                                struct tile_launch *launch, cl_uint2 *tiles)
 {
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_ssm_layout *to = source->to;
     const struct clmove_log *log = &to->engine->log;
-    cl_uint2 *tiles = NULL;
     uint32_t count = 0;
-    CHECK_STATUS(count_tiles(source, launch));
-    tiles = calloc((size_t)launch->tile_count + 1, sizeof tiles[0]);
-    CHECK_MEMORY(tiles);
     launch->group_tiles =
         calloc(to->group_count + 1, sizeof launch->group_tiles[0]);
     CHECK_MEMORY(launch->group_tiles);
@@ -201,10 +195,7 @@ static clmove_status list_tiles(const struct tile_source *source,
         }
     }
     launch->group_tiles[to->group_count] = count;
-    status = tiles_make_buffer(to->engine, tiles, count * sizeof tiles[0],
-                               &launch->tiles);
 out:
-    free(tiles);
     return status;
 }
 
@@ -213,19 +204,36 @@ clmove_status tiles_make_launch(const struct tile_source *source, size_t first,
                                 struct tile_launch *launch)
 {
     clmove_status status = CLMOVE_SUCCESS;
+    const struct clmove_engine *engine = source->to->engine;
+    const struct clmove_log *log = &engine->log;
+    const size_t count = source->to->state_count;
+    struct device_state *states = calloc(count, sizeof states[0]);
+    struct device_cut *cut = NULL;
     *launch = (struct tile_launch){.first = first, .banks = *banks};
-    CHECK_STATUS(describe_states(source, launch));
-    CHECK_STATUS(list_tiles(source, launch));
+    CHECK_MEMORY(states);
+    CHECK_STATUS(describe_states(source, launch, states));
+    CHECK_STATUS(count_tiles(source, launch));
+    const size_t states_size = count * sizeof states[0];
+    const size_t size = sizeof *cut + states_size +
+                        (size_t)launch->tile_count * sizeof(cl_uint2);
+    cut = calloc(1, size);
+    CHECK_MEMORY(cut);
+    cut->state_count = (cl_uint)count;
+    cut->tile_count = launch->tile_count;
+    memcpy(cut + 1, states, states_size);
+    CHECK_STATUS(list_tiles(source, launch,
+                            (cl_uint2 *)((char *)(cut + 1) + states_size)));
+    status = tiles_make_buffer(engine, cut, size, &launch->cut);
 out:
+    free(states);
+    free(cut);
     return status;
 }
 
 void tiles_release_launch(struct tile_launch *launch)
 {
-    if (launch->states != NULL)
-        clReleaseMemObject(launch->states);
-    if (launch->tiles != NULL)
-        clReleaseMemObject(launch->tiles);
+    if (launch->cut != NULL)
+        clReleaseMemObject(launch->cut);
     free(launch->group_tiles);
     *launch = (struct tile_launch){0};
 }

@@ -15,6 +15,12 @@ struct device_state {
     cl_uint block_count, unused;
 };
 
+/* Mirror of struct ssm_cut there. */
+struct device_cut {
+    cl_uint state_count, tile_count, unused[2];
+};
+
+_Static_assert(sizeof(struct device_cut) == 16, "as in cl/ssm_copy.cl");
 _Static_assert(sizeof(struct device_state) == 96, "as in cl/ssm_copy.cl");
 
 /* Kinds of copies beside those of states, as in cl/ssm_copy.cl. */
@@ -49,8 +55,8 @@ struct tile_source {
 struct tile_launch {
     size_t first, end;
     struct banks banks;
-    cl_mem states; /* struct device_state [all states] */
-    cl_mem tiles;  /* cl_uint2 [tile_count]: state, part; by group */
+    cl_mem cut; /* struct device_cut, struct device_state [all states], cl_uint2
+                   [tile_count]: state, part; by group */
     uint32_t tile_count;
     uint32_t *group_tiles; /* [group_count + 1] first tile of each group */
 };

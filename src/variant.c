@@ -53,8 +53,7 @@ static void choose_nvidia(struct variant *variant, uint64_t units)
 {
     variant->fixed_groups = true;
     variant->group_size = 512;
-    variant->copy_group_size = 512;
-    variant->move_group_size = 512;
+    variant->tile_size = 128 * 1024;
     variant->group_count = (uint32_t)min_u64(units, 1u << 16);
     variant->state_held = 4;
 }

@@ -18,7 +18,7 @@ struct variant {
     uint32_t batch_slice; /* entries of a device batch numbered at once */
     uint32_t copy_group_size; /* work-items in a group of a disjoint move */
     uint32_t move_group_size; /* work-items in a group of any other move */
-    bool fixed_groups;        /* the compiler is told the groups' sizes */
+    bool fixed_groups; /* the compiler is told the size of groups of states */
     uint32_t state_held, move_held; /* values that an item holds at once */
     uint32_t entry_groups;  /* groups that move entries listed on the device */
     bool prefers_driver;    /* for disjoint moves */
