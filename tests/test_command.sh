@@ -305,12 +305,12 @@ broken() {
     }' "$sources/cl/$1" >"broken/$1"
 }
 
-# rows SUBJECT COUNT: lines of all.tsv by wall time.
+# rows SUBJECT COUNT [CLOCK]: lines of all.tsv by a clock, or by wall time.
 rows() {
     local count
-    count=$(awk -F'\t' -v subject="$1" '$1 == subject && $4 == "wall"' all.tsv |
-        wc -l)
-    [ "$count" -ge "$2" ] || fail "$1: $count rows by wall, not $2"
+    count=$(awk -F'\t' -v subject="$1" -v clock="${3:-wall}" \
+        '$1 == subject && $4 == clock' all.tsv | wc -l)
+    [ "$count" -ge "$2" ] || fail "$1: $count rows by ${3:-wall}, not $2"
 }
 
 check_bench() {
@@ -322,8 +322,9 @@ check_bench() {
     rows move 14
     rows batch 4
     rows states $((48 + 7 * 2 * 2 + 6 * 2 * 2))
-    [ -z "$(awk -F'\t' '!/^#/ && NF != 13' all.tsv)" ] ||
-        fail 'all.tsv has lines that have not 13 columns'
+    rows host $(((1 + 17) * 2 + 3)) host
+    [ -z "$(awk -F'\t' '!/^#/ && NF != 14' all.tsv)" ] ||
+        fail 'all.tsv has lines that have not 14 columns'
     expect 0 "${replay[@]}" --tsv replay.tsv
     prints '^replay sd, [0-9]+ cross '
     prints '^replay ds, [0-9]+ cross '

@@ -166,7 +166,7 @@ void bench_add(struct bench *bench, const struct bench_name *name,
     double ratios[ROUNDS_MAX];
     struct bench_row row;
     for (uint32_t i = 0; i < rounds; i++)
-        ratios[i] = clmove[i] > 0 ? base[i] / clmove[i] : 0;
+        ratios[i] = bench_ratio(name, clmove[i], base[i]);
     row.clock = clock;
     row.clmove = stats_of(clmove, rounds);
     row.base = stats_of(base, rounds);

@@ -81,7 +81,7 @@ struct bench_subject {
 };
 enum { BENCH_TAKES_MODEL = 1, BENCH_TAKES_TRACE = 2 };
 extern const struct bench_subject bench_move, bench_batch, bench_states,
-    bench_replay;
+    bench_host, bench_replay;
 
 /* An empty command of clmove's, as a side; the context is the session. */
 bool bench_enqueue_nothing(void *session, cl_command_queue queue, uint32_t turn,

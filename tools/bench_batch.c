@@ -230,8 +230,8 @@ static bool time_planning(struct bench *bench)
     }
     free(regions);
     if (fine) {
-        struct bench_name name = {"batch", NULL, "planning 100000 entries",
-                                  0,       NULL, false};
+        struct bench_name name = {.subject = "batch",
+                                  .text = "planning 100000 entries"};
         struct bench_row row;
         memset(&row, 0, sizeof row);
         row.clock = "host";

@@ -111,6 +111,7 @@ static bool time_work(struct bench *bench, struct work *work,
     name->bytes = work->size;
     name->base = "clEnqueueCopyBuffer";
     name->base_moves = true;
+    name->commands = 0;
     return bench_pair(bench, name, clmove, copy);
 }
 

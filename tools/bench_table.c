@@ -11,6 +11,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+/* Forms of rows. */
+enum { FORM_NONE, FORM_COMMANDS, FORM_CALLS };
+
 bool bench_table_open(struct bench_table *table, const char *path,
                       const char *device)
 {
@@ -26,7 +29,8 @@ bool bench_table_open(struct bench_table *table, const char *path,
     fprintf(table->tsv,
             "# device: %s\n"
             "subject\tcase\tbytes\tclock\tmedian_us\tmin_us\tp99_us\tbase\t"
-            "base_median_us\tbase_min_us\tbase_p99_us\tratio\tpaired_ratio\n",
+            "base_median_us\tbase_min_us\tbase_p99_us\tratio\tpaired_ratio\t"
+            "commands\n",
             device);
     return true;
 }
@@ -38,6 +42,12 @@ static void print_rate(uint64_t bytes, double us)
         printf(" %8.1f", 2 * (double)bytes / us * 1e-3);
     else
         printf(" %8s", "-");
+}
+
+double bench_ratio(const struct bench_name *name, double clmove, double base)
+{
+    uint32_t commands = name->commands ? name->commands : 1;
+    return clmove > 0 ? base * commands / clmove : 0;
 }
 
 static void print_row(const struct bench_name *name,
@@ -53,11 +63,22 @@ static void print_row(const struct bench_name *name,
         printf(" %9.1f", row->base.median);
         print_rate(name->base_moves ? name->bytes : 0, row->base.median);
         printf(" %7.3f %7.3f %+9.1f  %s",
-               row->clmove.median > 0 ? row->base.median / row->clmove.median
-                                      : 0,
+               bench_ratio(name, row->clmove.median, row->base.median),
                row->paired, row->clmove.median - row->base.median, name->base);
     }
     printf("\n");
+}
+
+/* A call of several commands. */
+static void print_call(const struct bench_name *name,
+                       const struct bench_row *row)
+{
+    const double one = row->clmove.median / name->commands;
+    printf("%-33s %-6s %9.2f %9.2f %9.2f %8u %10.2f %8.2f %7.3f %7.3f %+8.2f\n",
+           name->text, row->clock, row->clmove.median, row->clmove.minimum,
+           row->clmove.p99, name->commands, one, row->base.median,
+           bench_ratio(name, row->clmove.median, row->base.median), row->paired,
+           one - row->base.median);
 }
 
 static void write_row(FILE *tsv, const struct bench_name *name,
@@ -68,13 +89,16 @@ static void write_row(FILE *tsv, const struct bench_name *name,
             name->model ? " " : "", name->text, name->bytes, row->clock,
             row->clmove.median, row->clmove.minimum, row->clmove.p99);
     if (name->base)
-        fprintf(tsv, "%s\t%.3f\t%.3f\t%.3f\t%.4f\t%.4f\n", name->base,
+        fprintf(tsv, "%s\t%.3f\t%.3f\t%.3f\t%.4f\t%.4f\t", name->base,
                 row->base.median, row->base.minimum, row->base.p99,
-                row->clmove.median > 0 ? row->base.median / row->clmove.median
-                                       : 0,
+                bench_ratio(name, row->clmove.median, row->base.median),
                 row->paired);
     else
-        fprintf(tsv, "-\t-\t-\t-\t-\t-\n");
+        fprintf(tsv, "-\t-\t-\t-\t-\t-\t");
+    if (name->commands > 0)
+        fprintf(tsv, "%u\n", name->commands);
+    else
+        fprintf(tsv, "-\n");
 }
 
 void bench_table_note(struct bench_table *table, const char *format, ...)
@@ -95,12 +119,19 @@ void bench_table_add(struct bench_table *table, const struct bench_name *name,
                      const struct bench_row *row)
 {
     progress_clear();
-    if (!table->started)
+    if (name->commands > 0 && table->form != FORM_CALLS)
+        printf("%-33s %-6s %9s %9s %9s %8s %10s %8s %7s %7s %8s\n", "call",
+               "clock", "median us", "min", "p99", "commands", "us/command",
+               "base us", "ratio", "paired", "us more");
+    if (name->commands == 0 && table->form != FORM_COMMANDS)
         printf("%-26s %10s %-6s %9s %9s %9s %8s %9s %8s %7s %7s %9s  %s\n",
                "case", "bytes", "clock", "median us", "min", "p99", "GB/s",
                "base us", "GB/s", "ratio", "paired", "us more", "base");
-    table->started = true;
-    print_row(name, row);
+    table->form = name->commands > 0 ? FORM_CALLS : FORM_COMMANDS;
+    if (name->commands > 0)
+        print_call(name, row);
+    else
+        print_row(name, row);
     fflush(stdout);
     if (table->tsv)
         write_row(table->tsv, name, row);

@@ -17,6 +17,7 @@ struct bench_name {
     uint64_t bytes;      /* moved, counted once; 0: no rate */
     const char *base;    /* what it is compared with; NULL: nothing */
     bool base_moves;     /* as many bytes */
+    uint32_t commands;   /* of one call; 0: not counted */
 };
 
 /* Microseconds. */
@@ -29,7 +30,7 @@ struct bench_row {
 struct bench_table {
     FILE *tsv;        /* NULL: none */
     const char *path; /* of the tsv */
-    bool started;
+    int form;         /* of the rows above: what the head line names */
 };
 
 /* `path` may be NULL. False after printing why it cannot be written. */
@@ -39,6 +40,9 @@ bool bench_table_open(struct bench_table *table, const char *path,
 /* A line of text, in the file a comment. */
 void bench_table_note(struct bench_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* How many times slower the base is, by command where they are counted. */
+double bench_ratio(const struct bench_name *name, double clmove, double base);
 
 /* One line. */
 void bench_table_add(struct bench_table *table, const struct bench_name *name,

@@ -31,7 +31,7 @@ static const char help_after[] =
     "time.\n";
 
 static const struct bench_subject *const subjects[] = {
-    &bench_move, &bench_batch, &bench_states, &bench_replay};
+    &bench_move, &bench_batch, &bench_states, &bench_host, &bench_replay};
 enum { SUBJECT_COUNT = sizeof subjects / sizeof *subjects };
 
 /* The options that not every subject takes. */

@@ -172,18 +172,12 @@ static enum cli_exit clear(const char *path)
 static enum cli_exit start_part(struct session *session, uint32_t part,
                                 const char *name)
 {
-    struct clmove_engine_info info;
-    double start = progress_seconds();
-    enum cli_exit code = session_make_engine(session, part);
-    double seconds = progress_seconds() - start;
-    if (code != CLI_GO_ON)
-        return code;
-    clmove_engine_describe(session->engine, &info);
-    printf("%-8s %.1f ms, %s%s\n", name, seconds * 1e3,
-           info.programs_cached ? "taken from the folder" : "compiled",
-           info.uses_cache ? "" : "; no folder is used");
-    clmove_engine_destroy(&session->engine);
-    return CLI_GO_ON;
+    double seconds = 0;
+    const char *how = "";
+    enum cli_exit code = session_time_engine(session, part, &seconds, &how);
+    if (code == CLI_GO_ON)
+        printf("%-8s %.1f ms, %s\n", name, seconds * 1e3, how);
+    return code;
 }
 
 static enum cli_exit start(const char *selection)

@@ -2,6 +2,7 @@
 
 #include "session.h"
 
+#include "progress.h"
 #include "user_cache.h"
 
 #include <inttypes.h>
@@ -64,6 +65,23 @@ enum cli_exit session_make_engine(struct session *session, uint32_t parts)
     clmove_status status = clmove_engine_create(&params, &session->engine);
     if (session_failed(status, "clmove_engine_create"))
         return cli_exit_code(status);
+    return CLI_GO_ON;
+}
+
+enum cli_exit session_time_engine(struct session *session, uint32_t parts,
+                                  double *seconds, const char **how)
+{
+    struct clmove_engine_info info;
+    double start = progress_seconds();
+    enum cli_exit code = session_make_engine(session, parts);
+    *seconds = progress_seconds() - start;
+    if (code != CLI_GO_ON)
+        return code;
+    clmove_engine_describe(session->engine, &info);
+    clmove_engine_destroy(&session->engine);
+    *how = info.programs_built > 0 ? "compiled" : "taken from the folder";
+    if (!info.uses_cache)
+        *how = "compiled; no folder is used";
     return CLI_GO_ON;
 }
 

@@ -27,6 +27,11 @@ enum cli_exit session_open_device(struct session *session,
                                   const char *selection);
 enum cli_exit session_make_engine(struct session *session, uint32_t parts);
 
+/* Makes an engine in place of none, and destroys it. What making it took goes
+ * to *seconds, and how it came by its programs ("compiled") to *how. */
+enum cli_exit session_time_engine(struct session *session, uint32_t parts,
+                                  double *seconds, const char **how);
+
 void session_close(struct session *session);
 
 /* A log that prints errors and warnings with cli_error. */
