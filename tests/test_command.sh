@@ -2,11 +2,12 @@
 # Checks of the clmove command as a user calls it.
 # usage: test_command.sh CLMOVE plan|device
 #        test_command.sh CLMOVE cache DRIVER
-#        test_command.sh CLMOVE bench SOURCES
+#        test_command.sh CLMOVE bench|plot SOURCES
 #
 # plan: what needs no device, and is run with none. device: on the caller's.
 # cache: there too, with a library preloaded that makes it give binaries.
 # bench: the benchmarks; SOURCES is the folder with cl/ and tests/.
+# plot: their pictures, if gnuplot is there.
 set -u
 
 clmove=$(realpath "$1")
@@ -14,7 +15,7 @@ suite=$2
 driver='' sources=''
 case $suite in
 cache) driver=$(realpath "$3") ;;
-bench) sources=$(realpath "$3") ;;
+bench | plot) sources=$(realpath "$3") ;;
 esac
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -131,6 +132,12 @@ check_plan() {
     says 'replay needs --trace FILE and one --model NAME'
     expect 2 bench replay --trace missing --model qwen3.5-9b
     says 'missing'
+    expect 2 bench batch --plot pictures
+    says '--plot is not for batch'
+    PATH=/nonexistent expect 2 bench move --plot pictures
+    says '--plot needs the program gnuplot'
+    says 'gnuplot-nox'
+    [ ! -e pictures ] || fail 'a folder was made for no pictures'
     expect 2 check --only states --variant split
     expect 2 check --only batches --variant driver
     expect 2 check --only nonsense
@@ -349,6 +356,67 @@ check_bench() {
     broken move.cl 'own = piece->size - edge;' 'own = piece->size - edge - 1;'
     expect 1 bench batch --quick
     says 'is wrong, by clmove'
+}
+
+# curves FIGURE COUNT: its picture is whole XML, its script draws so many curves,
+# and each of them has a point.
+curves() {
+    python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' \
+        "pictures/$1.svg" 2>err || fail "$1.svg is not well-formed"
+    [ "$(grep -c "'$1.dat' index" "pictures/$1.gp")" -eq "$2" ] ||
+        fail "$1.gp has not $2 curves"
+    [ "$(awk '/^[0-9]/ && before !~ /^[0-9]/ { n++ } { before = $0 } END {
+        print n + 0 }' "pictures/$1.dat")" -eq "$2" ] ||
+        fail "$1.dat has not $2 curves"
+}
+
+# drawn FIGURE CASE X COLUMN rate|us: a point of the figure, as the table has
+# it; X may be "bytes".
+drawn() {
+    local point
+    point=$(awk -F'\t' -v name="$2" -v x="$3" -v column="$4" -v unit="$5" '
+        $2 == name && $4 == "device" && !n++ {
+            y = unit == "rate" ? 2 * $3 / $column / 1000 : $column
+            printf "%.0f %.6g", x == "bytes" ? $3 : x, y
+        }' rows.tsv)
+    grep -qxF -e "$point" "pictures/$1.dat" ||
+        fail "$1.dat has no point $point"
+}
+
+check_plot() {
+    command -v gnuplot >/dev/null || { echo 'gnuplot is missing' >&2; exit 77; }
+    "$clmove" devices >out 2>err || { cat err >&2; exit 77; }
+    expect 0 bench move --quick --only 'by 1;by 65536;disjoint' \
+        --plot pictures --tsv rows.tsv
+    curves move_size 5
+    curves move_shift 3
+    [ ! -e pictures/states_batch.svg ] || fail 'states were drawn'
+    if grep -q $'\tdevice\t' rows.tsv; then
+        drawn move_size 'disjoint, kernel' bytes 5 rate
+        drawn move_size 'disjoint, auto' bytes 9 rate
+        drawn move_shift 'right by 65536' 65536 5 rate
+    fi
+    # Redrawn by hand; a folder that is there is used again.
+    rm pictures/move_size.svg
+    (cd pictures && gnuplot move_size.gp) >out 2>err || fail 'not drawn again'
+    curves move_size 5
+    expect 0 bench states --quick --model mamba2-char --only 'cross;idle' \
+        --plot pictures --tsv rows.tsv
+    curves states_batch 9
+    if grep -q $'\tdevice\t' rows.tsv; then
+        drawn states_batch 'mamba2-char ds, 16 cross' 16 5 us
+        drawn states_batch 'mamba2-char v1, 512 idle' 512 9 us
+    fi
+    # Panels without points are left out.
+    rm -r pictures
+    expect 0 bench states --quick --model mamba2-char --only 'sd, 1 cross' \
+        --plot pictures
+    curves states_batch 3
+    expect 2 bench move --quick --plot rows.tsv
+    says 'rows.tsv: is no folder that can be written to'
+    mkdir pictures/move_size.gp
+    expect 2 bench move --quick --only 'disjoint' --plot pictures
+    says 'pictures/move_size.gp: cannot be written'
 }
 
 "check_$suite"

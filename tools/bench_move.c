@@ -12,6 +12,24 @@ static const uint64_t shifts[SHIFTS] = {1,     16,      1000,    4096,
 /* Disjoint sizes; the last one is all there is. */
 static const uint64_t sizes[SIZES] = {64 << 10, 1 << 20, 64 << 20, 0};
 
+/* What lies between these, and smaller overlapping moves, so that there is a
+ * curve: fewer rounds, and none with --quick. */
+enum {
+    MORE_SHIFTS = 8,
+    MORE_SIZES = 6,
+    OVERLAP_SIZES = 9,
+    OVERLAP_SHIFTS = 2,
+    MORE_ROUNDS = 20
+};
+static const uint64_t more_shifts[MORE_SHIFTS] = {
+    2, 4, 64, 256, 16 << 10, 256 << 10, 4 << 20, 16 << 20};
+static const uint64_t more_sizes[MORE_SIZES] = {4 << 10, 16 << 10, 256 << 10,
+                                                4 << 20, 16 << 20, 256 << 20};
+static const uint64_t overlap_sizes[OVERLAP_SIZES] = {
+    4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20,
+    4 << 20, 16 << 20, 64 << 20, 256 << 20};
+static const uint64_t overlap_shifts[OVERLAP_SHIFTS] = {1, 65536};
+
 /* What both sides work on. */
 struct work {
     const struct session *session;
@@ -40,11 +58,12 @@ static uint64_t full_size(const struct bench *bench)
     return size;
 }
 
-/* Shifts that leave an overlap. */
-static int count_shifts(uint64_t size)
+/* Those of an ascending list that are below `limit`: as shifts they leave an
+ * overlap. */
+static int count_below(const uint64_t *list, int length, uint64_t limit)
 {
     int count = 0;
-    while (count < SHIFTS && shifts[count] < size)
+    while (count < length && list[count] < limit)
         count++;
     return count;
 }
@@ -57,18 +76,15 @@ static uint64_t disjoint_size(int index, uint64_t full)
 /* Sizes below the full one, then that. */
 static int count_sizes(uint64_t full)
 {
-    int count = 0;
-    while (count < SIZES - 1 && sizes[count] < full)
-        count++;
-    return count + 1;
+    return count_below(sizes, SIZES - 1, full) + 1;
 }
 
 /* Where the bytes of a turn lie: other ones than before, where there is room.
  */
 static uint64_t place(const struct work *work, uint32_t turn)
 {
-    uint64_t places = work->apart ? work->room / work->size : 1;
-    return turn % places * work->size;
+    uint64_t extent = work->size + work->src + work->dst;
+    return turn % (work->room / extent) * extent;
 }
 
 static bool enqueue_clmove(void *context, cl_command_queue queue, uint32_t turn,
@@ -115,46 +131,104 @@ static bool time_work(struct bench *bench, struct work *work,
     return bench_pair(bench, name, clmove, copy);
 }
 
-static bool time_shifts(struct bench *bench, struct work *work, uint64_t full)
+/* Within one buffer. */
+static bool time_shift(struct bench *bench, struct work *work, uint64_t size,
+                       uint64_t shift, bool left)
+{
+    struct bench_name name;
+    work->apart = false;
+    work->size = size;
+    work->src = left ? shift : 0;
+    work->dst = left ? 0 : shift;
+    snprintf(name.text, sizeof name.text, "%s by %" PRIu64,
+             left ? "left" : "right", shift);
+    return time_work(bench, work, &name);
+}
+
+static bool time_shifts(struct bench *bench, struct work *work,
+                        const uint64_t *list, int length, uint64_t full)
 {
     bool fine = true;
-    work->apart = false;
-    work->size = full;
-    for (int i = 0; i < count_shifts(full) * 2; i++) {
-        struct bench_name name;
-        uint64_t shift = shifts[i / 2];
-        bool left = i % 2 == 0;
-        work->src = left ? shift : 0;
-        work->dst = left ? 0 : shift;
-        snprintf(name.text, sizeof name.text, "%s by %" PRIu64,
-                 left ? "left" : "right", shift);
-        fine = fine && time_work(bench, work, &name);
+    int count = count_below(list, length, full);
+    for (int i = 0; fine && i < count * 2; i++)
+        fine = time_shift(bench, work, full, list[i / 2], i % 2 == 0);
+    return fine;
+}
+
+static bool time_disjoint(struct bench *bench, struct work *work, uint64_t size,
+                          uint32_t variant)
+{
+    struct bench_name name;
+    work->apart = true;
+    work->src = work->dst = 0;
+    work->size = size;
+    work->variant = variant;
+    snprintf(name.text, sizeof name.text, "disjoint, %s",
+             variant == CLMOVE_VARIANT_AUTO ? "auto" : "kernel");
+    bool fine = time_work(bench, work, &name);
+    work->variant = CLMOVE_VARIANT_AUTO;
+    return fine;
+}
+
+static bool time_sizes(struct bench *bench, struct work *work, uint64_t full,
+                       uint32_t variant)
+{
+    bool fine = true;
+    for (int i = 0; fine && i < count_sizes(full); i++)
+        fine = time_disjoint(bench, work, disjoint_size(i, full), variant);
+    return fine;
+}
+
+static bool time_overlap_sizes(struct bench *bench, struct work *work,
+                               uint64_t full)
+{
+    bool fine = true;
+    int count = count_below(overlap_sizes, OVERLAP_SIZES, full);
+    for (int i = 0; fine && i < OVERLAP_SHIFTS * count; i++) {
+        uint64_t shift = overlap_shifts[i / count];
+        uint64_t size = overlap_sizes[i % count];
+        if (shift < size)
+            fine = time_shift(bench, work, size, shift, true);
+        else
+            bench->rows_done++;
     }
     return fine;
 }
 
-static bool time_disjoint(struct bench *bench, struct work *work, uint64_t full,
-                          uint32_t variant)
+/* With fewer rounds. */
+static bool time_more(struct bench *bench, struct work *work, uint64_t full)
 {
-    bool fine = true;
-    work->apart = true;
-    work->src = work->dst = 0;
-    work->variant = variant;
-    for (int i = 0; i < count_sizes(full); i++) {
-        struct bench_name name;
-        work->size = disjoint_size(i, full);
-        snprintf(name.text, sizeof name.text, "disjoint, %s",
-                 variant == CLMOVE_VARIANT_AUTO ? "auto" : "kernel");
-        fine = fine && time_work(bench, work, &name);
-    }
-    work->variant = CLMOVE_VARIANT_AUTO;
+    int sizes_below = count_below(more_sizes, MORE_SIZES, full);
+    bench->rounds = MORE_ROUNDS;
+    bool fine = time_shifts(bench, work, more_shifts, MORE_SHIFTS, full) &&
+                time_overlap_sizes(bench, work, full);
+    for (int i = 0; fine && i < sizes_below; i++)
+        fine =
+            time_disjoint(bench, work, more_sizes[i], CLMOVE_VARIANT_AUTO) &&
+            time_disjoint(bench, work, more_sizes[i], CLMOVE_VARIANT_DISJOINT);
+    bench->rounds = 0;
     return fine;
 }
 
 static uint64_t count_rows(const struct bench *bench)
 {
     uint64_t full = full_size(bench);
-    return (uint64_t)(count_shifts(full) + count_sizes(full)) * 2;
+    int count = (count_below(shifts, SHIFTS, full) + count_sizes(full)) * 2;
+    if (!bench->quick)
+        count +=
+            count_below(more_shifts, MORE_SHIFTS, full) * 2 +
+            count_below(more_sizes, MORE_SIZES, full) * 2 +
+            count_below(overlap_sizes, OVERLAP_SIZES, full) * OVERLAP_SHIFTS;
+    return (uint64_t)count;
+}
+
+/* For the largest shift that leaves an overlap. */
+static uint64_t room_beside(const struct bench *bench, uint64_t full)
+{
+    uint64_t room = shifts[count_below(shifts, SHIFTS, full) - 1];
+    uint64_t more =
+        more_shifts[count_below(more_shifts, MORE_SHIFTS, full) - 1];
+    return bench->quick || more < room ? room : more;
 }
 
 static bool fill(const struct work *work, cl_mem buffer)
@@ -172,16 +246,17 @@ static bool run(struct bench *bench)
     uint64_t full = full_size(bench);
     memset(&work, 0, sizeof work);
     work.session = bench->session;
-    work.room = full + shifts[count_shifts(full) - 1];
+    work.room = full + room_beside(bench, full);
     bool fine = true;
     for (int i = 0; i < 2; i++) {
         work.buffers[i] =
             session_buffer(bench->session, (size_t)work.room, "moves");
         fine = fine && work.buffers[i] && fill(&work, work.buffers[i]);
     }
-    fine = fine && time_shifts(bench, &work, full) &&
-           time_disjoint(bench, &work, full, CLMOVE_VARIANT_AUTO) &&
-           time_disjoint(bench, &work, full, CLMOVE_VARIANT_DISJOINT);
+    fine = fine && time_shifts(bench, &work, shifts, SHIFTS, full) &&
+           time_sizes(bench, &work, full, CLMOVE_VARIANT_AUTO) &&
+           time_sizes(bench, &work, full, CLMOVE_VARIANT_DISJOINT) &&
+           (bench->quick || time_more(bench, &work, full));
     clFinish(bench->session->queue);
     for (int i = 0; i < 2; i++)
         session_release(&work.buffers[i]);
@@ -192,9 +267,10 @@ const struct bench_subject bench_move = {
     "move",
     "moves within one buffer by 1 byte to 64 MiB, left and right, and\n"
     "disjoint ones, left to the variant that clmove takes and by its\n"
-    "kernel, against clEnqueueCopyBuffer of as many disjoint bytes",
+    "kernel, against clEnqueueCopyBuffer of as many disjoint bytes; more\n"
+    "sizes and distances with fewer rounds, but for --quick",
     CLMOVE_PART_MOVES,
-    0,
+    BENCH_TAKES_PLOT,
     true,
     count_rows,
     run};

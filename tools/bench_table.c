@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Forms of rows. */
@@ -115,6 +116,24 @@ void bench_table_note(struct bench_table *table, const char *format, ...)
         fprintf(table->tsv, "# %s\n", text);
 }
 
+static void keep(struct bench_table *table, const struct bench_name *name,
+                 const struct bench_row *row)
+{
+    struct bench_kept *grown =
+        realloc(table->kept, (table->kept_count + 1) * sizeof *grown);
+    if (!grown) {
+        cli_error("out of memory: a row is missing in the pictures");
+        return;
+    }
+    table->kept = grown;
+    struct bench_kept *kept = &grown[table->kept_count++];
+    kept->name = *name;
+    kept->name.model = NULL;
+    snprintf(kept->model, sizeof kept->model, "%s",
+             name->model ? name->model : "");
+    kept->row = *row;
+}
+
 void bench_table_add(struct bench_table *table, const struct bench_name *name,
                      const struct bench_row *row)
 {
@@ -135,10 +154,15 @@ void bench_table_add(struct bench_table *table, const struct bench_name *name,
     fflush(stdout);
     if (table->tsv)
         write_row(table->tsv, name, row);
+    if (table->keeps)
+        keep(table, name, row);
 }
 
 bool bench_table_close(struct bench_table *table)
 {
+    free(table->kept);
+    table->kept = NULL;
+    table->kept_count = 0;
     if (!table->tsv)
         return true;
     bool fine = !ferror(table->tsv);

@@ -27,10 +27,20 @@ struct bench_row {
     double paired; /* median of the pairs' ratios */
 };
 
+/* A row that was added. */
+struct bench_kept {
+    struct bench_name name; /* without the model, which may be gone */
+    char model[64];
+    struct bench_row row;
+};
+
 struct bench_table {
-    FILE *tsv;        /* NULL: none */
-    const char *path; /* of the tsv */
-    int form;         /* of the rows above: what the head line names */
+    FILE *tsv;               /* NULL: none */
+    const char *path;        /* of the tsv */
+    bool keeps;              /* rows, for pictures */
+    struct bench_kept *kept; /* [kept_count] */
+    size_t kept_count;
+    int form; /* of the rows above: what the head line names */
 };
 
 /* `path` may be NULL. False after printing why it cannot be written. */
@@ -48,7 +58,8 @@ double bench_ratio(const struct bench_name *name, double clmove, double base);
 void bench_table_add(struct bench_table *table, const struct bench_name *name,
                      const struct bench_row *row);
 
-/* False after printing that the file could not be written. */
+/* Frees what was kept. False after printing that the file could not be written.
+ */
 bool bench_table_close(struct bench_table *table);
 
 #endif

@@ -1,8 +1,10 @@
 /* clmove bench: times against what OpenCL has, in one run. */
 
 #include "bench.h"
+#include "bench_plot.h"
 #include "commands.h"
 #include "interrupt.h"
+#include "plot.h"
 #include "progress.h"
 
 #include <string.h>
@@ -40,13 +42,14 @@ static const struct {
     const char *name;
 } own_options[] = {
     {BENCH_TAKES_MODEL, "model"},
+    {BENCH_TAKES_PLOT, "plot"},
     {BENCH_TAKES_TRACE, "trace, --layout, --layers or --shrink"}};
 
 enum { NOT_GIVEN = -1 };
 enum { LAYOUT_SD, LAYOUT_DS, LAYOUT_BOTH };
 
 struct options {
-    const char *what, *tsv, *device;
+    const char *what, *tsv, *plot, *device;
     struct cli_list models;
     int layout;
     struct bench_options bench;
@@ -95,6 +98,11 @@ static enum cli_exit parse(struct options *options, int argc, char **argv)
          &options->bench.only, 0, 0, NULL},
         {"tsv", CLI_TEXT, "FILE", "Write the results to a table as well.",
          &options->tsv, 0, 0, NULL},
+        {"plot", CLI_TEXT, "DIR",
+         "move, states: Draw the results into this folder with\ngnuplot: "
+         "move_size.svg, move_shift.svg,\nstates_batch.svg, with data and "
+         "scripts beside them.",
+         &options->plot, 0, 0, NULL},
         {"model", CLI_LIST, "NAME",
          "states, replay: a model of the built-in table. For\nstates it may be "
          "given several times; default\nqwen3.5-9b and nemotron-3-super-120b.",
@@ -121,6 +129,8 @@ static enum cli_exit parse(struct options *options, int argc, char **argv)
     const struct bench_options *bench = &options->bench;
     if (options->models.count > 0)
         options->given |= BENCH_TAKES_MODEL;
+    if (options->plot)
+        options->given |= BENCH_TAKES_PLOT;
     if (bench->trace_name || bench->layers || bench->shrink ||
         options->layout != NOT_GIVEN)
         options->given |= BENCH_TAKES_TRACE;
@@ -223,9 +233,13 @@ static enum cli_exit open_and_run(const struct options *options,
         code = CLI_BAD_INPUT;
     if (code == CLI_GO_ON) {
         code = CLI_OPENCL_FAILED;
+        table.keeps = options->plot != NULL;
         if (bench_open(&bench, &session, &options->bench, &table))
             code = run(&bench, chosen, count);
         bench_close(&bench);
+        if (code == CLI_FINE && options->plot &&
+            !bench_plot(&table, options->plot, &session.device))
+            code = CLI_BAD_INPUT;
         if (!bench_table_close(&table) && code == CLI_FINE)
             code = CLI_BAD_INPUT;
     }
@@ -241,7 +255,8 @@ enum cli_exit cmd_bench(int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     int count = find_subjects(options.what, chosen);
-    if (count == 0 || !options_suit(&options, chosen, count) || !load(&options))
+    if (count == 0 || !options_suit(&options, chosen, count) ||
+        (options.plot && !plot_prepare(options.plot)) || !load(&options))
         return CLI_BAD_INPUT;
     interrupt_watch();
     code = open_and_run(&options, chosen, count);

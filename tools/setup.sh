@@ -83,6 +83,7 @@ is_there() {
     clang-format-14) clang_format_14 >/dev/null ;;
     libclc-15) [ -e /usr/lib/clc/amdgcn--amdhsa.bc ] ;;
     intel-opencl-icd) have ocloc ;;
+    gnuplot-nox) have gnuplot ;;
     *) have "$1" ;; # the package is named like its command
     esac
 }
@@ -113,6 +114,7 @@ purpose_of() {
     clang-22) echo "clang 22, which compiles the kernels for AMD" ;;
     libclc-15) echo "libclc, for the same" ;;
     intel-opencl-icd) echo "ocloc, which compiles the kernels for Intel" ;;
+    gnuplot-nox) echo "gnuplot, which draws what was measured" ;;
     *) echo "$1" ;;
     esac
 }
