@@ -180,13 +180,18 @@ static bool plan_segments(const struct job_limits *limits,
     return true;
 }
 
-/* A span's length: enough to make edges cheap, few enough to be worth it. */
+/* A span's length. Long spans make edges cheap, many spans keep the device
+ * busy: as many as are wanted, while edges stay between a quarter and, where a
+ * bound is given, a small part of the bytes. */
 static uint64_t choose_span(const struct job_limits *limits,
                             const struct job_move *move)
 {
-    uint64_t span = max_u64(limits->span, distance(move) * 8);
+    const uint64_t s = distance(move);
+    uint64_t span = max_u64(limits->span, s * 4);
     if (limits->span_count > 0)
         span = max_u64(span, move->size / limits->span_count);
+    if (limits->span_most > 0)
+        span = min_u64(span, max_u64(limits->span, s * limits->span_most));
     return (span + 15) / 16 * 16;
 }
 

@@ -49,6 +49,7 @@ struct job_limits {
     uint64_t group_max;  /* overlapping moves up to here are one group's work */
     uint64_t span;       /* bytes of a span at least, a multiple of 16 */
     uint64_t span_count; /* spans wanted, for large moves; 0: any number */
+    uint64_t span_most;  /* bytes of a span at most, in distances; 0: any */
     uint64_t split_max;  /* larger distances are moved in segments */
 };
 

@@ -29,7 +29,7 @@ static void choose_cpu(struct variant *variant, uint64_t units)
 /* A GPU wants enough 16-byte loads in flight: 256 items hold 8 each for states
  * and disjoint moves, 2 and the next 2 for spans. Figures behind the sizes:
  * docs/performance.md. */
-static void choose_gpu(struct variant *variant)
+static void choose_gpu(struct variant *variant, uint64_t units)
 {
     variant->group_size = 256;
     variant->copy_group_size = 256;
@@ -40,7 +40,8 @@ static void choose_gpu(struct variant *variant)
         .tile = 32 * 1024,
         .group_max = 128 * 1024,
         .span = 128 * 1024,
-        .span_count = 0,
+        .span_count = units * 8,
+        .span_most = 16,
         .split_max = 64 * 1024,
     };
 }
@@ -94,7 +95,7 @@ struct variant variant_choose(const struct clmove_device_info *info,
     if (variant.cpu)
         choose_cpu(&variant, units);
     else
-        choose_gpu(&variant);
+        choose_gpu(&variant, units);
     const bool nvidia = !variant.cpu && strstr(info->vendor, "NVIDIA") != NULL;
     if (nvidia)
         choose_nvidia(&variant, units);

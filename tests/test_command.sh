@@ -262,7 +262,7 @@ check_cache() {
         starts taken
         prints '^entries +2,'
         prints ' move +2 +[0-9]'
-        prints ' ssm +2 +[0-9]'
+        prints ' ssm +4 +[0-9]'
         lists 2
     done
     expect 0 batch cycle.txt

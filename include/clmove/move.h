@@ -47,7 +47,7 @@ struct clmove_move_options {
 };
 
 /// The bytes of scratch that clmove_enqueue_move needs for the same arguments;
-/// 0 for most. At most an eighth of `size` and a few KiB, unless
+/// 0 for most. At most a quarter of `size` and a few KiB, unless
 /// clmove_engine_params.tile_size asks for tiny pieces.
 ///
 /// Returns what clmove_enqueue_move would return for bad arguments.
