@@ -223,23 +223,25 @@ clmove_status step_make_launches(struct clmove_ssm_step *step,
     const struct clmove_log *log = &step->layout->engine->log;
     struct banks banks = {.count = 0};
     struct banks all = {.limit = BANKS_MAX};
+    bool fits = true; /* all of them in one launch */
     struct memory_binding scratch[2];
     cl_program program = NULL;
     CHECK_STATUS(make_scratch(step, plan, scratch));
     /* How many buffers there are, to know which program takes them. */
     for (size_t i = 0; i < plan_total(plan); i++) {
-        if (plan->views[i].size > 0)
-            banks_find(&all, &plan->bindings[i]);
+        if (plan->views[i].size > 0 &&
+            banks_find(&all, &plan->bindings[i]) == UINT32_MAX)
+            fits = false;
     }
-    if (step->scratch != NULL)
-        banks_find(&all, &scratch[0]);
+    if (step->scratch != NULL && banks_find(&all, &scratch[0]) == UINT32_MAX)
+        fits = false;
     CHECK_STATUS(engine_program(step->layout->engine, CLMOVE_PART_STATES,
                                 all.count, &program, &banks.limit));
     CHECK_STATUS(make_aside(step, plan, program));
     CHECK_STATUS(make_description(step, plan, scratch, &banks));
     /* Every launch needs these, and room for a state beside them. */
-    CHECK(all.count <= banks.limit || banks.count < banks.limit,
-          CLMOVE_UNSUPPORTED,
+    fits = fits && all.count <= banks.limit;
+    CHECK(fits || banks.count < banks.limit, CLMOVE_UNSUPPORTED,
           "tables and arrays lie in %u or more buffers, and a launch takes %u, "
           "one of them a state's",
           banks.count, banks.limit);

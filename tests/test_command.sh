@@ -228,6 +228,8 @@ check_cache() {
     # The sanitizer would rather be the first library.
     export ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0"
     unset CLMOVE_CACHE_DIR XDG_CACHE_HOME
+    # NVIDIA's driver would write into each home.
+    export CUDA_CACHE_DISABLE=1
     local home here there
     local in_root=(/clmove /.cache /.cache/clmove /nonexistent)
     printf '0 4 4\n4 8 4\n8 0 4\n' >cycle.txt
@@ -239,9 +241,16 @@ check_cache() {
         HOME=$home uncached
     done
     (unset HOME && uncached && exit "$failures") || failures=$?
+    # The loader must find the same drivers; a variable that is set and empty
+    # would be another choice.
+    local loader=() name
+    for name in OCL_ICD_VENDORS OCL_ICD_FILENAMES OPENCL_VENDOR_PATH \
+        LD_LIBRARY_PATH; do
+        [ -z "${!name:-}" ] || loader+=("$name=${!name}")
+    done
     env -i PATH="$PATH" LD_PRELOAD="$driver" ASAN_OPTIONS="$ASAN_OPTIONS" \
         LSAN_OPTIONS="${LSAN_OPTIONS:-}" \
-        OCL_ICD_VENDORS="${OCL_ICD_VENDORS:-}" \
+        "${loader[@]}" CUDA_CACHE_DISABLE=1 \
         CLMOVE_DEVICE="${CLMOVE_DEVICE:-}" \
         RUSTICL_ENABLE="${RUSTICL_ENABLE:-}" \
         POCL_CACHE_DIR="${POCL_CACHE_DIR:-}" \
