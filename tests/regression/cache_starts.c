@@ -12,7 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PROCESSES = 32, OK = 40 };
+/* A GPU's driver may refuse 32 processes a context at once; 8 it gave. */
+enum { PROCESSES = 32, PROCESSES_GPU = 8, OK = 40 };
 
 /* What each process does: one start, as a program's. */
 static int start(const char *folder)
@@ -47,12 +48,13 @@ static void test_starts(void **state)
     struct test_device *device = *state;
     struct cache_folder folder;
     pid_t processes[PROCESSES];
+    const int count = device_is_cpu(device) ? PROCESSES : PROCESSES_GPU;
 
     cache_folder_open(&folder, "starts");
-    for (int i = 0; i < PROCESSES; i++) {
+    for (int i = 0; i < count; i++) {
         processes[i] = launch(folder.path);
     }
-    for (int i = 0; i < PROCESSES; i++) {
+    for (int i = 0; i < count; i++) {
         int status = 0;
         assert_int_equal(waitpid(processes[i], &status, 0), processes[i]);
         assert_true(WIFEXITED(status));
