@@ -50,7 +50,7 @@ PARTS = {"move": ["clmove_nothing"] + [k for k in MOVERS if "ssm" not in k],
 ALLOWED = {
     (compilers.amd, "clmove_batch_device", "lanes"): 24,
     (compilers.amd, "clmove_ssm_copy", "lanes"): 24,
-    (compilers.amd, "clmove_ssm_step", "lanes"): 96,
+    (compilers.amd, "clmove_ssm_step", "lanes"): 128,
     (compilers.intel, "clmove_batch_device", "scratch"): 256,
     (compilers.intel, "clmove_ssm_step", "scratch"): 192,
 }
