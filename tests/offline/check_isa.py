@@ -52,7 +52,6 @@ ALLOWED = {
     (compilers.amd, "clmove_ssm_copy", "lanes"): 24,
     (compilers.amd, "clmove_ssm_step", "lanes"): 128,
     (compilers.intel, "clmove_batch_device", "scratch"): 256,
-    (compilers.intel, "clmove_ssm_step", "scratch"): 192,
 }
 
 
