@@ -3,6 +3,7 @@
 #include "testing.h"
 #include "variant.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct clmove_device_info make(cl_device_type type)
@@ -98,9 +99,35 @@ static void test_zeros(void **state)
     check_variant(&info, &variant);
 }
 
+/* One large group on each unit, within the local memory that it is told of. */
+static void test_nvidia(void **state)
+{
+    struct clmove_device_info info = make(CL_DEVICE_TYPE_GPU);
+    struct variant variant;
+
+    (void)state;
+    info.local_size = 49152;
+    info.max_group_size = 1024;
+    info.compute_units = 132;
+    variant = variant_choose(&info, &no_wishes);
+    assert_false(variant.fixed_groups);
+    snprintf(info.vendor, sizeof(info.vendor), "NVIDIA Corporation");
+    variant = variant_choose(&info, &no_wishes);
+    assert_true(variant.fixed_groups);
+    assert_int_equal(variant.group_size, 512);
+    assert_int_equal(variant.group_count, 132);
+    assert_true(variant.slice_rows * 20 + variant.stage_size + 64 * 8 <=
+                info.local_size);
+    /* A GPU by PoCL, say, may allow less. */
+    info.max_group_size = 128;
+    variant = variant_choose(&info, &no_wishes);
+    assert_int_equal(variant.group_size, 128);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nvidia),
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_forced),
         cmocka_unit_test(test_zeros),
