@@ -17,17 +17,8 @@ case $suite in
 cache) driver=$(realpath "$3") ;;
 bench | plot) sources=$(realpath "$3") ;;
 esac
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failures=0
-
-fail() {
-    echo "FAILED: $*" >&2
-    sed 's/^/  stdout: /' out >&2
-    sed 's/^/  stderr: /' err >&2
-    failures=$((failures + 1))
-}
+# shellcheck source=tests/program.sh
+. "$(dirname "$(realpath "$0")")/program.sh"
 
 # expect STATUS ARGUMENT...: runs the command, checks its exit status.
 expect() {
@@ -35,10 +26,6 @@ expect() {
     shift
     LD_PRELOAD=$driver "$clmove" "$@" >out 2>err || status=$?
     [ "$status" -eq "$wanted" ] || fail "status $status, not $wanted: $*"
-}
-
-says() {
-    grep -qF -e "$1" err || fail "stderr lacks \"$1\""
 }
 
 prints() {

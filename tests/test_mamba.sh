@@ -10,17 +10,8 @@ set -u
 mamba=$(realpath "$1")
 kernels=$(realpath "$2")
 suite=$3
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failures=0
-
-fail() {
-    echo "FAILED: $*" >&2
-    sed 's/^/  stdout: /' out >&2
-    sed 's/^/  stderr: /' err >&2
-    failures=$((failures + 1))
-}
+# shellcheck source=tests/program.sh
+. "$(dirname "$(realpath "$0")")/program.sh"
 
 # expect STATUS ARGUMENT...: runs the program, checks its exit status. Without a
 # device the test is skipped.
@@ -34,10 +25,6 @@ expect() {
         exit 77
     fi
     [ "$status" -eq "$wanted" ] || fail "status $status, not $wanted: $*"
-}
-
-says() {
-    grep -qF -e "$1" err || fail "stderr lacks \"$1\""
 }
 
 # rows WORD: how many rows of the table start with it.

@@ -42,7 +42,6 @@ struct decode {
     size_t columns;
     struct blocks blocks;
     struct batch batch;
-    cl_mem batch_buffer;
     struct states states;
     struct forward forward;
     int32_t *counts, *next;                       /* as read from the device */
@@ -97,10 +96,15 @@ static size_t columns_for(const struct settings *settings, size_t tokens)
            (settings->checkpoint ? 0 : settings->draft);
 }
 
+/* A block, unless something else was asked for. */
+static size_t chunk_tokens(const struct settings *settings)
+{
+    return settings->chunk > 0 ? settings->chunk : settings->block_size;
+}
+
 static size_t step_tokens(const struct settings *settings)
 {
-    const size_t chunk =
-        settings->chunk > 0 ? settings->chunk : settings->block_size;
+    const size_t chunk = chunk_tokens(settings);
     return chunk > settings->draft + 1 ? chunk : settings->draft + 1;
 }
 
@@ -247,9 +251,8 @@ static size_t prompt_tokens(const struct decode *decode,
                             const struct request *request)
 {
     const size_t block_size = decode->settings->block_size;
-    const size_t chunk = decode->settings->chunk;
-    const size_t end = smaller(
-        seat->computed + (chunk > 0 ? chunk : block_size), request->count);
+    const size_t end = smaller(seat->computed + chunk_tokens(decode->settings),
+                               request->count);
     const size_t whole =
         (end == request->count ? end - 1 : end) / block_size * block_size;
     return (whole > seat->computed ? whole : end) - seat->computed;

@@ -138,7 +138,7 @@ static enum mamba_exit make_kernels(struct machine *machine)
 /* Floats that grow as weights are added. */
 struct upload {
     float *values;
-    size_t count, capacity;
+    size_t count;
 };
 
 /* Adds rows of a tensor as columns, `stride` floats apart and zeros behind
@@ -192,7 +192,7 @@ static enum mamba_exit upload_weights(struct machine *machine)
     const size_t tokens = round_up(model->token_count, machine->lanes);
     const size_t capacity =
         model->layer_count * per_layer + width * (2 * tokens + 1);
-    struct upload upload = {calloc(capacity, sizeof(float)), 0, capacity};
+    struct upload upload = {calloc(capacity, sizeof(float)), 0};
     cl_int status = CL_SUCCESS;
     if (!upload.values)
         return out_of_memory();

@@ -15,7 +15,7 @@ enum order {
 struct settings {
     size_t slots;      /* requests that are decoded at once */
     size_t block_size; /* tokens */
-    size_t chunk;      /* tokens of a prompt in a step, at most */
+    size_t chunk;      /* tokens of a prompt in a step, at most; 0: a block */
     size_t draft; /* tokens that are proposed in a step, at most; 0: none */
     bool ds;      /* windows [channel][token], else [token][channel] */
     enum order order;
