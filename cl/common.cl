@@ -148,8 +148,19 @@ static void copy_vectors(__global uchar *dst, __global const uchar *src,
             to[i + k * items] = held[k];
         }
     }
-    for (; i < count; i += items)
-        to[i] = from[i];
+    if (i >= count)
+        return;
+    /* Fewer than all, and still in flight together. */
+    uint4 held[CLMOVE_HELD];
+    _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)
+    {
+        held[k] = from[min(i + k * items, count - 1)];
+    }
+    _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)
+    {
+        if (i + k * items < count)
+            to[i + k * items] = held[k];
+    }
 }
 
 /* The same out of phase. */

@@ -7,10 +7,12 @@
  * Why a tile cannot race with another of the same copy: tiles of one state have
  * disjoint byte ranges, and
  * - temporal: source and destination are different blocks, or nothing moves.
- * - conv SD: a tile is a range of byte offsets, the same in every token. An
- * item owns its offsets for all tokens and loads token t + bias before it
- * stores token t, t ascending, so that a shift within one block is a private
- * matter of the item: no barrier is needed.
+ * - conv SD to another block: the same; the tiles cut the copied tokens, one
+ * range, into disjoint ones.
+ * - conv SD in one block: a tile is a range of byte offsets, the same in every
+ * token. An item owns its offsets for all tokens and loads token t + bias
+ * before it stores token t, t ascending, so that the shift is a private matter
+ * of the item: no barrier is needed.
  * - conv DS: a tile is a range of rows. A piece of it, some rows or a part of
  * one, is loaded to local memory by all items before any item stores it
  * (barrier), and stored before local memory is filled again (barrier). Pieces
@@ -164,6 +166,7 @@ static uint copied_tokens(__global const struct ssm_state *state, uint bias)
     return min(state->src_width - bias, state->dst_width);
 }
 
+/* conv SD within one block. */
 static void copy_conv_sd(__global const struct ssm_state *state, uint part,
                          __global uchar *dst, __global const uchar *src,
                          uint bias, uint item, uint items)
@@ -376,14 +379,19 @@ static void copy_turned(__global const struct ssm_state *state, uint part,
     }
 }
 
-static void copy_temporal(__global const struct ssm_state *state, uint part,
-                          __global uchar *dst, __global const uchar *src,
-                          uint item, uint items)
+/* Temporal, and conv SD, to another block. Tokens of SD lie without gaps, so
+ * that the copied ones are one range; tiles cut it as they cut a token. */
+static void copy_range(__global const struct ssm_state *state, uint part,
+                       __global uchar *dst, __global const uchar *src,
+                       uint bias, uint item, uint items)
 {
+    const int sd = state->kind == CONV_SD;
     const ulong begin = part * state->part;
     const ulong size = min(state->part, state->src_extent - begin);
-    if (dst != src)
-        copy_disjoint(dst + begin, src + begin, size, item, items);
+    const ulong tokens = sd ? copied_tokens(state, bias) : 1u;
+    const ulong skipped = sd ? bias * state->src_extent : 0ul;
+    copy_disjoint(dst + begin * tokens, src + skipped + begin * tokens,
+                  size * tokens, item, items);
 }
 
 /* One tile from block to block, by the whole group. Inlined: clang 22 calls it
@@ -401,13 +409,14 @@ copy_tile(BANK_ARRAY *banks, __global const struct ssm_state *state, uint part,
         (state->dst_base + (ulong)destination * state->dst_block_stride);
     switch (state->kind) {
     case CONV_SD:
-        copy_conv_sd(state, part, dst, src, bias, item, items);
+    case TEMPORAL:
+        if (dst != src)
+            copy_range(state, part, dst, src, bias, item, items);
+        else if (state->kind == CONV_SD)
+            copy_conv_sd(state, part, dst, src, bias, item, items);
         break;
     case CONV_DS:
         copy_conv_ds(state, part, dst, src, bias, stage, item, items);
-        break;
-    case TEMPORAL:
-        copy_temporal(state, part, dst, src, item, items);
         break;
     default:
         copy_turned(state, part, dst, src, bias, item, items);
