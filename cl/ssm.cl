@@ -52,7 +52,7 @@ clmove_ssm_step(BANK_EACH(BANK_PARAMETER) __global const struct ssm_cut *cut,
     __local uint4 stage[STAGE_VECTORS];
 
     const uint item = (uint)get_local_id(0);
-    const uint items = (uint)get_local_size(0);
+    const uint items = MOVER_ITEMS;
     const uint slot_count = described->slot_count;
     const struct ssm_step step = {banks,
                                   arrays,

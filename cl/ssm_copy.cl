@@ -15,12 +15,13 @@
  * of the item: no barrier is needed.
  * - conv DS: a tile is a range of rows. A piece of it, some rows or a part of
  * one, is loaded to local memory by all items before any item stores it
- * (barrier), and stored before local memory is filled again (barrier). Pieces
- * of one row ascend: what a piece stores lies below all that later pieces load.
- * Where rows lie without gaps, whole rows are loaded, the tokens in front of
- * the copied ones too: they belong to the tile's rows, so nobody else writes
- * them. On a CPU an item owns rows, and loads each value before it stores what
- * it held.
+ * (barrier), and read there before local memory is filled again (barrier).
+ * Pieces of one row ascend: what a piece stores lies below all that later
+ * pieces load. Where rows lie without gaps, pieces are whole rows, the tokens
+ * in front of the copied ones too: they belong to the tile's rows, so nobody
+ * else writes them. Then the next piece is loaded to registers while this one
+ * is stored: other rows, and no vector reaches beyond its piece. On a CPU an
+ * item owns rows, and loads each value before it stores what it held.
  * - from one order to the other: two layouts, whose memories are disjoint.
  *
  * All barriers stand in flow that is uniform for the group.
@@ -42,8 +43,10 @@
 #endif
 #if CLMOVE_GROUP > 0
 #define MOVER __attribute__((reqd_work_group_size(CLMOVE_GROUP, 1, 1)))
+#define MOVER_ITEMS ((uint)CLMOVE_GROUP)
 #else
 #define MOVER
+#define MOVER_ITEMS ((uint)get_local_size(0))
 #endif
 
 #ifndef CLMOVE_STAGE
@@ -211,6 +214,12 @@ static void shift_ds(__global uchar *dst, __global const uchar *src, uint rows,
 /* Room for a piece that keeps its source's address modulo 16. */
 #define STAGE_VECTORS (CLMOVE_STAGE / 16 + 1)
 
+/* Vectors of the next piece that an item holds while it stores this one: all of
+ * them in groups of the usual size. */
+#define STAGE_ITEMS (CLMOVE_GROUP > 0 ? CLMOVE_GROUP : 256)
+#define STAGE_SHARE ((CLMOVE_STAGE / 16 + STAGE_ITEMS - 1) / STAGE_ITEMS)
+#define STAGE_HELD (STAGE_SHARE < CLMOVE_HELD ? STAGE_SHARE : CLMOVE_HELD)
+
 /* `width` bytes of a stage, 1, 2 or 4, in pieces that `even` divides, which
  * divides the address. */
 static uint staged_value(__local const uchar *stage, uint width, uint even)
@@ -229,20 +238,55 @@ static uint staged_value(__local const uchar *stage, uint width, uint even)
     return value;
 }
 
-/* `size` bytes to a stage whose start is aligned as src is, modulo 16. */
-static void stage_span(__local uchar *stage, __global const uchar *src,
-                       uint size, uint item, uint items)
+/* Bytes in front of the first vector of a span, and its vectors. */
+static uint span_head(__global const uchar *src, uint size)
 {
-    const uint head = min(size, (uint)(0ul - (ulong)src) & 15u);
-    const uint count = (size - head) / 16;
+    return min(size, (uint)(0ul - (ulong)src) & 15u);
+}
+
+static uint span_count(__global const uchar *src, uint size)
+{
+    return (size - span_head(src, size)) / 16;
+}
+
+/* Loads an item's vectors of a span, as many as it holds. */
+static void hold_span(uint4 *held, __global const uchar *src, uint size,
+                      uint item, uint items)
+{
+    const uint count = span_count(src, size);
+    __global const uint4 *from =
+        (__global const uint4 *)(src + span_head(src, size));
+    if (count == 0)
+        return;
+    _Pragma("unroll") for (uint k = 0; k < STAGE_HELD; k++)
+    {
+        held[k] = from[min(item + k * items, count - 1)];
+    }
+}
+
+/* A span to a stage whose start is aligned as src is, modulo 16: the vectors
+ * that items hold, and the rest. */
+static void stage_span(__local uchar *stage, const uint4 *held,
+                       __global const uchar *src, uint size, uint item,
+                       uint items)
+{
+    const uint head = span_head(src, size);
+    const uint count = span_count(src, size);
     __global const uint4 *from = (__global const uint4 *)(src + head);
     __local uint4 *to = (__local uint4 *)(stage + head);
-    for (uint i = item; i < count; i += items)
-        to[i] = from[i];
-    for (uint i = item; i < head; i += items)
-        stage[i] = src[i];
-    for (uint i = head + count * 16 + item; i < size; i += items)
-        stage[i] = src[i];
+    _Pragma("unroll") for (uint k = 0; k < STAGE_HELD; k++)
+    {
+        if (item + k * items < count)
+            to[item + k * items] = held[k];
+    }
+    if (STAGE_HELD * items < CLMOVE_STAGE / 16) { /* a group of few items */
+        for (uint i = item + STAGE_HELD * items; i < count; i += items)
+            to[i] = from[i];
+    }
+    for (uint i = item; i < size - count * 16; i += items) {
+        const uint at = i < head ? i : i + count * 16;
+        stage[at] = src[at];
+    }
 }
 
 /* `size` bytes of each of `rows` rows, close together, in values of `width`
@@ -262,21 +306,63 @@ static void stage_rows(__local uchar *stage, __global const uchar *src,
     }
 }
 
-/* `size` bytes of each of `rows` rows, from a stage in which they start at
- * `start` and are `apart` bytes apart. `width`, up to 4, divides size, dst and
- * its stride. */
+/* `run` values of `width` bytes of each of `rows` rows, from a stage in which
+ * rows are `apart` bytes apart. `width`, up to 4, divides dst and its stride;
+ * `even` divides places in the stage. The rows of more than one lie within a
+ * tile, so that 32 bits hold an offset. Division is slow: an item's values are
+ * equally far apart but for the ends of rows. */
+__attribute__((always_inline)) static void
+unstage_values(__global uchar *dst, __local const uchar *stage, uint apart,
+               uint rows, uint run, uint stride, uint width, uint even,
+               uint item, uint items)
+{
+    const uint next_row = items / run;
+    const uint next_at = items - next_row * run;
+    uint row = item / run;
+    uint at = item - row * run;
+    _Pragma("unroll 1") while (row < rows)
+    {
+        store_value(
+            dst + (row * stride + at * width),
+            staged_value(stage + (row * apart + at * width), width, even),
+            width);
+        row += next_row;
+        at += next_at;
+        if (at >= run) {
+            at -= run;
+            row++;
+        }
+    }
+}
+
+/* `size` bytes of each row: in the widest values that fit, then what is left of
+ * rows in narrower ones. The usual widths are constants, which saves the loop
+ * its branches. */
 static void unstage_rows(__global uchar *dst, __local const uchar *stage,
                          uint start, uint apart, uint rows, uint size,
-                         ulong stride, uint width, uint item, uint items)
+                         ulong stride, uint item, uint items)
 {
-    const uint run = size / width;
-    const uint even = common_width(start | apart | width);
-    for (uint i = item; i < rows * run; i += items) {
-        const uint row = i / run;
-        const uint at = (i - row * run) * width;
-        store_value(dst + row * stride + at,
-                    staged_value(stage + start + row * apart + at, width, even),
-                    width);
+    uint width = common_width((ulong)dst | stride | 4u);
+    for (uint at = 0; at < size;) {
+        while (width > size - at)
+            width /= 2;
+        const uint run = (size - at) / width;
+        const uint even = common_width((start + at) | apart | width);
+        __global uchar *to = dst + at;
+        __local const uchar *from = stage + start + at;
+        if (width == 4 && even == 4)
+            unstage_values(to, from, apart, rows, run, (uint)stride, 4, 4, item,
+                           items);
+        else if (width == 4 && even == 2)
+            unstage_values(to, from, apart, rows, run, (uint)stride, 4, 2, item,
+                           items);
+        else if (width == 2 && even == 2)
+            unstage_values(to, from, apart, rows, run, (uint)stride, 2, 2, item,
+                           items);
+        else
+            unstage_values(to, from, apart, rows, run, (uint)stride, width, 1,
+                           item, items);
+        at += run * width;
     }
 }
 
@@ -290,8 +376,12 @@ static void shift_ds(__global uchar *dst, __global const uchar *src, uint rows,
 {
     const int whole = src_stride == src_row && src_row <= CLMOVE_STAGE;
     const uint piece = whole ? size : min(size, (uint)CLMOVE_STAGE);
-    const uint step = CLMOVE_STAGE / (whole ? src_row : piece);
-    const uint width = common_width((ulong)dst | dst_stride | 4u);
+    uint step = CLMOVE_STAGE / (whole ? src_row : piece);
+    if (step > 16)
+        step = step / 16 * 16; /* pieces of aligned rows are whole vectors */
+    uint4 held[STAGE_HELD];
+    if (whole)
+        hold_span(held, src, min(step, rows) * src_row, item, items);
     for (uint row = 0; row < rows; row += step) {
         const uint count = min(step, rows - row);
         __global const uchar *from = src + row * src_stride;
@@ -299,24 +389,23 @@ static void shift_ds(__global uchar *dst, __global const uchar *src, uint rows,
         for (uint at = 0; at < size; at += piece) {
             const uint bytes = min(piece, size - at);
             const uint start = whole ? (uint)(ulong)from & 15u : 0u;
+            /* All have read the last piece: the stage may be filled again. */
+            barrier(CLK_LOCAL_MEM_FENCE);
             if (whole)
-                stage_span(stage + start, from, count * src_row, item, items);
+                stage_span(stage + start, held, from, count * src_row, item,
+                           items);
             else
                 stage_rows(stage, from + shift + at, count, bytes, src_stride,
                            common_width((ulong)(from + shift + at) |
                                         src_stride | bytes | 8u),
                            item, items);
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-            const uint first = whole ? start + shift : 0u;
-            const uint between = whole ? src_row : bytes;
-            const uint even = bytes / width * width;
-            unstage_rows(to + at, stage, first, between, count, even,
-                         dst_stride, width, item, items);
-            unstage_rows(to + at + even, stage, first + even, between, count,
-                         bytes - even, dst_stride,
-                         common_width((bytes - even) | width), item, items);
-            /* Now the stage may be filled again. */
-            barrier(CLK_LOCAL_MEM_FENCE);
+            if (whole && count < rows - row)
+                hold_span(held, from + count * src_row,
+                          min(step, rows - row - count) * src_row, item, items);
+            unstage_rows(to + at, stage, whole ? start + shift : 0u,
+                         whole ? src_row : bytes, count, bytes, dst_stride,
+                         item, items);
         }
     }
 }
@@ -469,8 +558,7 @@ MOVER __kernel void clmove_ssm_copy(BANK_EACH(BANK_PARAMETER)
             (state->kind != TEMPORAL && entry->bias >= state->src_width))
             continue;
         copy_tile(banks, state, tile.y, from, entry->to, entry->bias,
-                  (__local uchar *)stage, (uint)get_local_id(0),
-                  (uint)get_local_size(0));
+                  (__local uchar *)stage, (uint)get_local_id(0), MOVER_ITEMS);
     }
 }
 

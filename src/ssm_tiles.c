@@ -83,14 +83,12 @@ static struct state_tiles cut_state(const struct tile_source *source,
     struct clmove_ssm_state cut = *to;
     if (to->kind == CLMOVE_SSM_TEMPORAL && source->skips_temporal)
         return (struct state_tiles){.part = to->size, .count = 0};
-    if (source->from->states[index].kind != to->kind) {
-        cut.kind = CLMOVE_SSM_CONV_DS;
-        cut.row_stride = (uint64_t)to->width * to->element_size;
-    }
-    return layout_state_tiles(&cut,
-                              cut.kind == CLMOVE_SSM_CONV_DS && !variant->cpu
-                                  ? variant->stage_size
-                                  : variant->tile_size);
+    if (source->from->states[index].kind == to->kind)
+        return layout_state_tiles(to, variant->tile_size);
+    cut.kind = CLMOVE_SSM_CONV_DS;
+    cut.row_stride = (uint64_t)to->width * to->element_size;
+    return layout_state_tiles(&cut, variant->cpu ? variant->tile_size
+                                                 : variant->stage_size);
 }
 
 static void describe_state(const struct tile_source *source, size_t index,

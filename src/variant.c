@@ -57,6 +57,7 @@ static void choose_nvidia(struct variant *variant, uint64_t units)
     variant->tile_size = 128 * 1024;
     variant->group_count = (uint32_t)min_u64(units, 1u << 16);
     variant->state_held = 4;
+    variant->stage_size = 96; /* doubled below, up to 3 vectors an item */
 }
 
 /* Small tiles are for tests: every limit shrinks with them. */
@@ -120,9 +121,9 @@ struct variant variant_choose(const struct clmove_device_info *info,
      * buffers half a KiB; a third of it leaves room for more groups on one
      * unit. */
     const uint64_t room = nvidia ? info->local_size : info->local_size / 3;
-    const uint64_t stage_max = nvidia ? 16384 : 8192;
+    const uint64_t stage_max = nvidia ? 24576 : 8192;
     /* Rows are staged where groups have many items. */
-    while (!variant.cpu && variant.stage_size < stage_max &&
+    while (!variant.cpu && variant.stage_size * 2 <= stage_max &&
            variant.stage_size * 2 <= variant.tile_size &&
            (uint64_t)variant.stage_size * 4 <= room && room > 1024)
         variant.stage_size *= 2;
