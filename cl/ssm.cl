@@ -36,6 +36,50 @@ static void copy_request_tile(const struct ssm_step *step, uint2 tile,
               stage, item, items);
 }
 
+/* A bit for each row of a slice, and how many are set. */
+#define CROSSING_WORDS (CLMOVE_SLICE_ROWS / 32 + 1)
+
+static void clear_rows(__local uint *crossing, uint item, uint items)
+{
+    for (uint i = item; i < CROSSING_WORDS; i += items)
+        crossing[i] = 0;
+}
+
+/* Lists the rows that copy, in their order: every group must number the work
+ * alike. */
+static void number_rows(__local const uint *crossing, __local ushort *order,
+                        uint rows, uint item, uint items)
+{
+    for (uint place = item; place < rows; place += items) {
+        const uint word = crossing[place / 32];
+        const uint bit = 1u << (place % 32);
+        if ((word & bit) == 0)
+            continue;
+        uint number = popcount(word & (bit - 1u));
+        for (uint i = 0; i < place / 32; i++)
+            number += popcount(crossing[i]);
+        order[number] = (ushort)place;
+    }
+}
+
+/* A group's part of the copies of a slice. */
+static void copy_rows(const struct ssm_step *step,
+                      __global const struct ssm_cut *cut,
+                      __local const struct ssm_copy *copies,
+                      __local const ushort *order, uint count,
+                      __local uchar *stage, uint item, uint items)
+{
+    const uint tile_count = cut->tile_count;
+    __global const uint2 *tiles = cut_tiles(cut);
+    const ulong work = (ulong)count * tile_count;
+    for (ulong i = get_group_id(0); i < work; i += get_num_groups(0)) {
+        const ulong place = i / tile_count;
+        const struct ssm_copy copy = copies[order[place]];
+        copy_request_tile(step, tiles[i - place * tile_count], &copy, stage,
+                          item, items);
+    }
+}
+
 MOVER __kernel void
 clmove_ssm_step(BANK_EACH(BANK_PARAMETER) __global const struct ssm_cut *cut,
                 __global const struct ssm_description *described, uint rows,
@@ -43,8 +87,8 @@ clmove_ssm_step(BANK_EACH(BANK_PARAMETER) __global const struct ssm_cut *cut,
 {
     BANK_ARRAY banks[CLMOVE_BANKS];
     BANK_ARRAY arrays[ARRAY_COUNT];
-    __local uint crossing[CLMOVE_SLICE_ROWS / 32 + 1]; /* a bit per row */
-    __local uint *copy_count = &crossing[CLMOVE_SLICE_ROWS / 32];
+    __local uint crossing[CROSSING_WORDS]; /* a bit per row */
+    __local uint *copy_count = &crossing[CROSSING_WORDS - 1];
     __local struct ssm_copy copies[CLMOVE_SLICE_ROWS]; /* by row */
     __local ushort order[CLMOVE_SLICE_ROWS];           /* of rows that copy */
     __local uint named[SLOT_WINDOW / 32];
@@ -72,6 +116,7 @@ clmove_ssm_step(BANK_EACH(BANK_PARAMETER) __global const struct ssm_cut *cut,
     if (item == 0) {
         BANK_EACH(BANK_STORE)
     }
+    clear_rows(crossing, item, items);
     barrier(CLK_LOCAL_MEM_FENCE);
     find_arrays(banks, arrays, described, item, items);
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -85,15 +130,17 @@ clmove_ssm_step(BANK_EACH(BANK_PARAMETER) __global const struct ssm_cut *cut,
             break;
         for (uint slice = 0; slice < rows; slice += CLMOVE_SLICE_ROWS) {
             const uint slice_end = min(rows, slice + CLMOVE_SLICE_ROWS);
-            struct ssm_copy copy;
-            struct ssm_fault fault;
-            for (uint i = item; i <= CLMOVE_SLICE_ROWS / 32; i += items)
-                crossing[i] = 0;
-            barrier(CLK_LOCAL_MEM_FENCE);
+            struct ssm_inputs next = {0, 0, 0, 0, 0, 0};
+            if (slice + item < slice_end)
+                load_inputs(&step, slice + item, &next);
             for (uint row = slice + item; row < slice_end; row += items) {
-                uint slot;
+                const struct ssm_inputs inputs = next;
+                struct ssm_copy copy;
+                struct ssm_fault fault;
+                if (items < slice_end - row)
+                    load_inputs(&step, row + items, &next);
                 const uint fate =
-                    decide_row(&step, &slots, row, &slot, &copy, &fault);
+                    decide_row(&step, &slots, row, &inputs, &copy, &fault);
                 if ((fate & ROW_COPIES) != 0) {
                     const uint place = row - slice;
                     copies[place] = copy;
@@ -101,34 +148,19 @@ clmove_ssm_step(BANK_EACH(BANK_PARAMETER) __global const struct ssm_cut *cut,
                     atomic_inc(copy_count);
                 }
                 if (writes)
-                    write_results(&step, row, slot, fate, &copy, &fault);
+                    write_results(&step, row, fate, &inputs, &copy, &fault);
             }
             barrier(CLK_LOCAL_MEM_FENCE);
             const uint count = *copy_count;
-            /* Listed in the order of rows: every group must number the work
-             * alike. */
-            for (uint place = item; count > 0 && place < slice_end - slice;
-                 place += items) {
-                const uint word = crossing[place / 32];
-                const uint bit = 1u << (place % 32);
-                if ((word & bit) == 0)
-                    continue;
-                uint number = popcount(word & (bit - 1u));
-                for (uint i = 0; i < place / 32; i++)
-                    number += popcount(crossing[i]);
-                order[number] = (ushort)place;
+            /* Where nobody crosses, all bits are still clear. */
+            if (count > 0) {
+                number_rows(crossing, order, slice_end - slice, item, items);
+                barrier(CLK_LOCAL_MEM_FENCE);
+                copy_rows(&step, cut, copies, order, count,
+                          (__local uchar *)stage, item, items);
+                clear_rows(crossing, item, items);
             }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            const uint tile_count = cut->tile_count;
-            __global const uint2 *tiles = cut_tiles(cut);
-            const ulong work = (ulong)count * tile_count;
-            for (ulong i = get_group_id(0); i < work; i += get_num_groups(0)) {
-                const ulong place = i / tile_count;
-                copy = copies[order[place]];
-                copy_request_tile(&step, tiles[i - place * tile_count], &copy,
-                                  (__local uchar *)stage, item, items);
-            }
-            /* Slices and windows clear what was read here. */
+            /* Slices and windows set what was read and cleared here. */
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (writes)

@@ -145,9 +145,9 @@ static void store_value(__global uchar *dst, ulong value, uint width)
                 const ulong offset = at + first * token_stride;                \
                 _Pragma("unroll") for (uint k = 0; k < CLMOVE_TOKENS; k++)     \
                 {                                                              \
-                    if (k < count)                                             \
-                        held[k] = *(__global const type *)(src + offset +      \
-                                                           k * token_stride);  \
+                    held[k] = *(__global const type *)(src + offset +          \
+                                                       min(k, count - 1) *     \
+                                                           token_stride);      \
                 }                                                              \
                 _Pragma("unroll") for (uint k = 0; k < CLMOVE_TOKENS; k++)     \
                 {                                                              \
@@ -256,11 +256,11 @@ static void hold_span(uint4 *held, __global const uchar *src, uint size,
     const uint count = span_count(src, size);
     __global const uint4 *from =
         (__global const uint4 *)(src + span_head(src, size));
-    if (count == 0)
-        return;
     _Pragma("unroll") for (uint k = 0; k < STAGE_HELD; k++)
     {
-        held[k] = from[min(item + k * items, count - 1)];
+        held[k] = (uint4)(0);
+        if (count > 0)
+            held[k] = from[min(item + k * items, count - 1)];
     }
 }
 
@@ -380,8 +380,7 @@ static void shift_ds(__global uchar *dst, __global const uchar *src, uint rows,
     if (step > 16)
         step = step / 16 * 16; /* pieces of aligned rows are whole vectors */
     uint4 held[STAGE_HELD];
-    if (whole)
-        hold_span(held, src, min(step, rows) * src_row, item, items);
+    hold_span(held, src, whole ? min(step, rows) * src_row : 0, item, items);
     for (uint row = 0; row < rows; row += step) {
         const uint count = min(step, rows - row);
         __global const uchar *from = src + row * src_stride;

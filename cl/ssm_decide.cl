@@ -258,14 +258,43 @@ static int scheduled_tokens(const struct ssm_step *step, uint row)
     return (int)clamp(difference, (long)INT_MIN, (long)INT_MAX);
 }
 
-/* Pre-process: the step's tokens need column `cur`, the state is in `prev`. */
-static uint decide_pre(const struct ssm_step *step, uint row, uint slot,
-                       struct ssm_copy *copy, struct ssm_fault *fault)
+/* What pre- and post-process decide from: loaded before anything is looked at,
+ * so that an item can have the loads of two rows in flight. */
+struct ssm_inputs {
+    int slot; /* as named */
+    int scheduled, draft, accepted, column;
+    int computed; /* or now computed */
+};
+
+static void load_inputs(const struct ssm_step *step, uint row,
+                        struct ssm_inputs *inputs)
 {
-    const int scheduled = scheduled_tokens(step, row);
-    const int computed = INTS(step, ARRAY_COMPUTED)[slot];
-    const int accepted = INTS(step, ARRAY_ACCEPTED_IN)[slot];
-    const int prev = INTS(step, ARRAY_COLUMN_IN)[slot];
+    const int post = (step->mode & MODE_POST) != 0;
+    const int now = post && IS_GIVEN(step, ARRAY_NOW_COMPUTED);
+    const int named = IS_GIVEN(step, ARRAY_SLOT_OF)
+                          ? INTS(step, ARRAY_SLOT_OF)[row]
+                          : (int)row;
+    const uint slot = (uint)named;
+    inputs->slot = named;
+    if (slot >= step->slot_count || (step->mode & MODE_COPY) != 0)
+        return;
+    inputs->accepted = INTS(step, ARRAY_ACCEPTED_IN)[slot];
+    inputs->column = INTS(step, ARRAY_COLUMN_IN)[slot];
+    inputs->computed =
+        INTS(step, now ? ARRAY_NOW_COMPUTED : ARRAY_COMPUTED)[slot];
+    inputs->scheduled = now ? 0 : scheduled_tokens(step, row);
+    inputs->draft = post && !now ? INTS(step, ARRAY_DRAFT)[row] : 0;
+}
+
+/* Pre-process: the step's tokens need column `cur`, the state is in `prev`. */
+static uint decide_pre(const struct ssm_step *step,
+                       const struct ssm_inputs *inputs, struct ssm_copy *copy,
+                       struct ssm_fault *fault)
+{
+    const int scheduled = inputs->scheduled;
+    const int computed = inputs->computed;
+    const int accepted = inputs->accepted;
+    const int prev = inputs->column;
     if (scheduled < 0)
         return counter_fault(fault, SCHEDULED, scheduled);
     if (scheduled < 1)
@@ -289,14 +318,16 @@ static uint decide_pre(const struct ssm_step *step, uint row, uint slot,
 
 /* Post-process: `now` tokens are computed; the running block holds the state
  * after `certain` of them for sure. */
-static uint decide_boundary(const struct ssm_step *step, uint slot,
+static uint decide_boundary(const struct ssm_step *step, int column,
                             long certain, long now, struct ssm_copy *copy)
 {
-    const long blocks = now / (long)step->tokens_per_block;
+    /* Numbers of 64 bits divide slowly, and these seldom need them. */
+    const long blocks = now <= (long)UINT_MAX
+                            ? (long)((uint)now / step->tokens_per_block)
+                            : now / (long)step->tokens_per_block;
     const long boundary = blocks * (long)step->tokens_per_block;
     if (boundary < certain || blocks < 1)
         return 0;
-    const int column = INTS(step, ARRAY_COLUMN_IN)[slot];
     copy->source = column;
     copy->destination = (int)min(blocks - 1, (long)INT_MAX);
     copy->bias = (int)(boundary - certain);
@@ -305,13 +336,14 @@ static uint decide_boundary(const struct ssm_step *step, uint slot,
     return copy->bias == 0 ? ROW_RESETS : ROW_RESETS | ROW_COPIES;
 }
 
-static uint decide_post(const struct ssm_step *step, uint row, uint slot,
-                        struct ssm_copy *copy, struct ssm_fault *fault)
+static uint decide_post(const struct ssm_step *step,
+                        const struct ssm_inputs *inputs, struct ssm_copy *copy,
+                        struct ssm_fault *fault)
 {
-    const int scheduled = scheduled_tokens(step, row);
-    const int draft = INTS(step, ARRAY_DRAFT)[row];
-    const int computed = INTS(step, ARRAY_COMPUTED)[slot];
-    const int accepted = INTS(step, ARRAY_ACCEPTED_IN)[slot];
+    const int scheduled = inputs->scheduled;
+    const int draft = inputs->draft;
+    const int computed = inputs->computed;
+    const int accepted = inputs->accepted;
     if (scheduled < 0)
         return counter_fault(fault, SCHEDULED, scheduled);
     if (draft < 0)
@@ -325,22 +357,25 @@ static uint decide_post(const struct ssm_step *step, uint row, uint slot,
     if (accepted < 1)
         return 0;
     const long certain = (long)computed + (scheduled - draft);
-    return decide_boundary(step, slot, certain, certain + accepted - 1, copy);
+    return decide_boundary(step, inputs->column, certain,
+                           certain + accepted - 1, copy);
 }
 
 /* The same from the tokens computed now. */
-static uint decide_post_now(const struct ssm_step *step, uint slot,
+static uint decide_post_now(const struct ssm_step *step,
+                            const struct ssm_inputs *inputs,
                             struct ssm_copy *copy, struct ssm_fault *fault)
 {
-    const int now = INTS(step, ARRAY_NOW_COMPUTED)[slot];
-    const int accepted = INTS(step, ARRAY_ACCEPTED_IN)[slot];
+    const int now = inputs->computed;
+    const int accepted = inputs->accepted;
     if (now < 0)
         return counter_fault(fault, NOW, now);
     if (accepted < 0)
         return counter_fault(fault, ACCEPTED, accepted);
     if (accepted < 1)
         return 0;
-    return decide_boundary(step, slot, (long)now - accepted + 1, now, copy);
+    return decide_boundary(step, inputs->column, (long)now - accepted + 1, now,
+                           copy);
 }
 
 /* Pre-copy: the caller has decided. */
@@ -360,18 +395,19 @@ static uint decide_copy(const struct ssm_step *step, uint slot,
 /* What becomes of a row, its blocks checked. Depends on nothing that the launch
  * writes, so it may be asked again. */
 static uint decide(const struct ssm_step *step, uint row, uint slot,
-                   struct ssm_copy *copy, struct ssm_fault *fault)
+                   const struct ssm_inputs *inputs, struct ssm_copy *copy,
+                   struct ssm_fault *fault)
 {
     uint fate;
     copy->row = (int)((step->mode & MODE_TABLES_BY_SLOT) != 0 ? slot : row);
     if ((step->mode & MODE_PRE) != 0)
-        fate = decide_pre(step, row, slot, copy, fault);
+        fate = decide_pre(step, inputs, copy, fault);
     else if ((step->mode & MODE_COPY) != 0)
         fate = decide_copy(step, slot, copy, fault);
     else if (IS_GIVEN(step, ARRAY_NOW_COMPUTED))
-        fate = decide_post_now(step, slot, copy, fault);
+        fate = decide_post_now(step, inputs, copy, fault);
     else
-        fate = decide_post(step, row, slot, copy, fault);
+        fate = decide_post(step, inputs, copy, fault);
     if ((fate & ROW_COPIES) != 0 && !copy_is_fine(step, copy, fault))
         return ROW_FAULT;
     return fate;
@@ -412,30 +448,30 @@ static void note_slots(const struct ssm_step *step,
 /* What becomes of a row in this window. A row without a slot belongs to the
  * first window. ROW_ELSEWHERE: nothing, and nothing to write. */
 static uint decide_row(const struct ssm_step *step,
-                       const struct slot_bits *slots, uint row, uint *slot,
-                       struct ssm_copy *copy, struct ssm_fault *fault)
+                       const struct slot_bits *slots, uint row,
+                       const struct ssm_inputs *inputs, struct ssm_copy *copy,
+                       struct ssm_fault *fault)
 {
-    *slot = row;
+    const int named = inputs->slot;
+    const uint slot = (uint)named;
     if (!IS_GIVEN(step, ARRAY_SLOT_OF))
-        return decide(step, row, row, copy, fault);
-    const int named = INTS(step, ARRAY_SLOT_OF)[row];
+        return decide(step, row, slot, inputs, copy, fault);
     if (named == -1)
         return ROW_ELSEWHERE;
     fault->state = -1;
     fault->column = -1;
     fault->value = named;
-    if (named < 0 || (uint)named >= step->slot_count) {
+    if (slot >= step->slot_count) {
         fault->kind = FAULT_SLOT;
         return slots->first == 0 ? ROW_ELSEWHERE | ROW_FAULT : ROW_ELSEWHERE;
     }
-    *slot = (uint)named;
-    if (*slot - slots->first >= SLOT_WINDOW)
+    if (slot - slots->first >= SLOT_WINDOW)
         return ROW_ELSEWHERE;
-    if (has_bit(slots->twice, *slot - slots->first)) {
+    if (has_bit(slots->twice, slot - slots->first)) {
         fault->kind = FAULT_SLOT_TWICE;
         return ROW_ELSEWHERE | ROW_FAULT;
     }
-    return decide(step, row, *slot, copy, fault);
+    return decide(step, row, slot, inputs, copy, fault);
 }
 
 /* Post-process passes the running columns on to who wants them. */
@@ -445,17 +481,18 @@ static int writes_columns(const struct ssm_step *step)
 }
 
 /* Results of one row, written by one item of the launch. */
-static void write_results(const struct ssm_step *step, uint row, uint slot,
-                          uint fate, const struct ssm_copy *copy,
+static void write_results(const struct ssm_step *step, uint row, uint fate,
+                          const struct ssm_inputs *inputs,
+                          const struct ssm_copy *copy,
                           const struct ssm_fault *fault)
 {
+    const uint slot = (uint)inputs->slot;
     if ((fate & ROW_ELSEWHERE) == 0 && (step->mode & MODE_COPY) == 0)
         INTS(step, ARRAY_ACCEPTED_OUT)
-    [slot] = (fate & ROW_RESETS) != 0 ? 1 : INTS(step, ARRAY_ACCEPTED_IN)[slot];
+    [slot] = (fate & ROW_RESETS) != 0 ? 1 : inputs->accepted;
     if ((fate & ROW_ELSEWHERE) == 0 && writes_columns(step))
         INTS(step, ARRAY_COLUMN_OUT)
-    [slot] = (fate & ROW_COLUMN) != 0 ? copy->destination
-                                      : INTS(step, ARRAY_COLUMN_IN)[slot];
+    [slot] = (fate & ROW_COLUMN) != 0 ? copy->destination : inputs->column;
     if ((fate & ROW_FAULT) != 0 && IS_GIVEN(step, ARRAY_FAULTS)) {
         __global int *entry = INTS(step, ARRAY_FAULTS) + (ulong)row * 4;
         entry[0] = fault->kind;

@@ -73,8 +73,8 @@ static void test_slot_used_as_row(void **state)
 static void test_row_used_as_slot(void **state)
 {
     static const struct text_edit edits[] = {
-        {"ssm_decide.cl", "return decide(step, row, *slot, copy, fault);",
-         "return decide(step, row, row, copy, fault);", 1}};
+        {"ssm_decide.cl", "const uint slot = (uint)named;\n    inputs->slot",
+         "const uint slot = row;\n    inputs->slot", 1}};
     struct test_device *device = *state;
     struct clmove_engine *engine = broken_engine(device, edits, 1);
 
@@ -89,7 +89,7 @@ static void test_row_used_as_slot(void **state)
 static void test_duplicates_unchecked(void **state)
 {
     static const struct text_edit edit = {
-        "ssm_decide.cl", "if (has_bit(slots->twice, *slot - slots->first)) {",
+        "ssm_decide.cl", "if (has_bit(slots->twice, slot - slots->first)) {",
         "if (0) {", 1};
     struct test_device *device = *state;
     struct clmove_engine *engine = broken_engine(device, &edit, 1);
