@@ -6,10 +6,10 @@
  *
  * Why it cannot race: work is cut into (request, tile). No group touches a byte
  * that another writes, because a block that one request writes is neither read
- * nor written by another (the caller's promise), and tiles of one request are
- * apart (ssm_copy.cl). Local memory is rewritten only behind a barrier that
- * follows its last read. All barriers stand in flow that is uniform for the
- * group.
+ * nor written by another (the caller's promise), and tiles of one request, and
+ * shares of a tile, are apart (ssm_copy.cl). Local memory is rewritten only
+ * behind a barrier that follows its last read. All barriers stand in flow that
+ * is uniform for the group.
  *
  * Macros: those of the files named.
  */
@@ -18,8 +18,9 @@
 #include "ssm_decide.cl"
 #endif
 
-/* One tile of one request, by the whole group. */
+/* One tile of one request, or a share of it, by the whole group. */
 static void copy_request_tile(const struct ssm_step *step, uint2 tile,
+                              uint share, uint shares,
                               const struct ssm_copy *copy, __local uchar *stage,
                               uint item, uint items)
 {
@@ -30,7 +31,8 @@ static void copy_request_tile(const struct ssm_step *step, uint2 tile,
         return;
     const long from = state->kind == TEMPORAL ? (long)copy->source + copy->bias
                                               : (long)copy->source;
-    copy_tile(step->banks, state, tile.y,
+    const struct ssm_range range = tile_range(state, tile.y, share, shares);
+    copy_tile(step->banks, state, &range,
               table_entry(step, group, copy->row, from),
               table_entry(step, group, copy->row, copy->destination), bias,
               stage, item, items);
@@ -62,21 +64,30 @@ static void number_rows(__local const uint *crossing, __local ushort *order,
     }
 }
 
-/* A group's part of the copies of a slice. */
+/* A group's part of the copies of a slice. Groups take tiles by turns; where
+ * the last round has tiles for less than half of them, several share one. */
 static void copy_rows(const struct ssm_step *step,
                       __global const struct ssm_cut *cut,
                       __local const struct ssm_copy *copies,
                       __local const ushort *order, uint count,
                       __local uchar *stage, uint item, uint items)
 {
+    const uint group = (uint)get_group_id(0);
+    const uint groups = (uint)get_num_groups(0);
     const uint tile_count = cut->tile_count;
     __global const uint2 *tiles = cut_tiles(cut);
     const ulong work = (ulong)count * tile_count;
-    for (ulong i = get_group_id(0); i < work; i += get_num_groups(0)) {
-        const ulong place = i / tile_count;
+    for (ulong first = 0; first < work; first += groups) {
+        const uint taken = (uint)min((ulong)groups, work - first);
+        const uint shares = groups / taken;
+        const uint turn = group / shares;
+        if (turn >= taken)
+            break;
+        const ulong place = (first + turn) / tile_count;
         const struct ssm_copy copy = copies[order[place]];
-        copy_request_tile(step, tiles[i - place * tile_count], &copy, stage,
-                          item, items);
+        copy_request_tile(step, tiles[first + turn - place * tile_count],
+                          group - turn * shares, shares, &copy, stage, item,
+                          items);
     }
 }
 

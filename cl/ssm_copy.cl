@@ -169,14 +169,39 @@ static uint copied_tokens(__global const struct ssm_state *state, uint bias)
     return min(state->src_width - bias, state->dst_width);
 }
 
+/* What of a state a group copies: bytes, of each token in SD order, or rows. */
+struct ssm_range {
+    ulong begin, end;
+};
+
+/* A tile, or the share that one of several groups takes of it. Cuts are at
+ * multiples of 256, as those of tiles. */
+static struct ssm_range tile_range(__global const struct ssm_state *state,
+                                   uint part, uint share, uint shares)
+{
+    const int bytes = state->kind == TEMPORAL || state->kind == CONV_SD;
+    const ulong whole = bytes ? state->src_extent : (ulong)state->dim;
+    struct ssm_range range;
+    range.begin = part * state->part;
+    range.end = min(range.begin + state->part, whole);
+    if (shares > 1) {
+        const ulong size = range.end - range.begin;
+        const ulong length = (size / shares / 256 + 1) * 256;
+        range.begin = min(range.begin + share * length, range.end);
+        range.end = min(range.begin + length, range.end);
+    }
+    return range;
+}
+
 /* conv SD within one block. */
-static void copy_conv_sd(__global const struct ssm_state *state, uint part,
-                         __global uchar *dst, __global const uchar *src,
-                         uint bias, uint item, uint items)
+static void copy_conv_sd(__global const struct ssm_state *state,
+                         const struct ssm_range *range, __global uchar *dst,
+                         __global const uchar *src, uint bias, uint item,
+                         uint items)
 {
     const ulong token_stride = state->src_extent;
-    const ulong begin = part * state->part;
-    const ulong end = min(begin + state->part, token_stride);
+    const ulong begin = range->begin;
+    const ulong end = range->end;
     const uint tokens = copied_tokens(state, bias);
     src += bias * token_stride;
     const uint width = common_width((ulong)dst | (ulong)src | token_stride);
@@ -410,16 +435,16 @@ static void shift_ds(__global uchar *dst, __global const uchar *src, uint rows,
 }
 #endif
 
-static void copy_conv_ds(__global const struct ssm_state *state, uint part,
-                         __global uchar *dst, __global const uchar *src,
-                         uint bias, __local uchar *stage, uint item, uint items)
+static void copy_conv_ds(__global const struct ssm_state *state,
+                         const struct ssm_range *range, __global uchar *dst,
+                         __global const uchar *src, uint bias,
+                         __local uchar *stage, uint item, uint items)
 {
-    const ulong begin = part * state->part;
-    const uint rows = (uint)min(state->part, state->dim - begin);
+    const uint rows = (uint)(range->end - range->begin);
     const uint size = copied_tokens(state, bias) * state->element_size;
     const uint shift = bias * state->element_size;
-    dst += begin * state->dst_extent;
-    src += begin * state->src_extent;
+    dst += range->begin * state->dst_extent;
+    src += range->begin * state->src_extent;
 #if CLMOVE_CPU
     (void)stage;
     shift_ds(dst, src + shift, rows, size, state->dst_extent, state->src_extent,
@@ -433,12 +458,13 @@ static void copy_conv_ds(__global const struct ssm_state *state, uint part,
 
 /* One order of a window to the other; a tile is a range of channels. Items take
  * neighbours of the destination. */
-static void copy_turned(__global const struct ssm_state *state, uint part,
-                        __global uchar *dst, __global const uchar *src,
-                        uint bias, uint item, uint items)
+static void copy_turned(__global const struct ssm_state *state,
+                        const struct ssm_range *range, __global uchar *dst,
+                        __global const uchar *src, uint bias, uint item,
+                        uint items)
 {
-    const ulong begin = part * state->part;
-    const uint channels = (uint)min(state->part, state->dim - begin);
+    const ulong begin = range->begin;
+    const uint channels = (uint)(range->end - begin);
     const uint tokens = copied_tokens(state, bias);
     const uint size = state->element_size;
     const int to_ds = state->kind == SD_TO_DS;
@@ -469,25 +495,25 @@ static void copy_turned(__global const struct ssm_state *state, uint part,
 
 /* Temporal, and conv SD, to another block. Tokens of SD lie without gaps, so
  * that the copied ones are one range; tiles cut it as they cut a token. */
-static void copy_range(__global const struct ssm_state *state, uint part,
-                       __global uchar *dst, __global const uchar *src,
-                       uint bias, uint item, uint items)
+static void copy_range(__global const struct ssm_state *state,
+                       const struct ssm_range *range, __global uchar *dst,
+                       __global const uchar *src, uint bias, uint item,
+                       uint items)
 {
     const int sd = state->kind == CONV_SD;
-    const ulong begin = part * state->part;
-    const ulong size = min(state->part, state->src_extent - begin);
     const ulong tokens = sd ? copied_tokens(state, bias) : 1u;
     const ulong skipped = sd ? bias * state->src_extent : 0ul;
-    copy_disjoint(dst + begin * tokens, src + skipped + begin * tokens,
-                  size * tokens, item, items);
+    copy_disjoint(dst + range->begin * tokens,
+                  src + skipped + range->begin * tokens,
+                  (range->end - range->begin) * tokens, item, items);
 }
 
-/* One tile from block to block, by the whole group. Inlined: clang 22 calls it
- * on AMD, and a call takes twice the registers. */
+/* A part of a state from block to block, by the whole group. Inlined: clang 22
+ * calls it on AMD, and a call takes twice the registers. */
 __attribute__((always_inline)) static void
-copy_tile(BANK_ARRAY *banks, __global const struct ssm_state *state, uint part,
-          int source, int destination, uint bias, __local uchar *stage,
-          uint item, uint items)
+copy_tile(BANK_ARRAY *banks, __global const struct ssm_state *state,
+          const struct ssm_range *range, int source, int destination, uint bias,
+          __local uchar *stage, uint item, uint items)
 {
     __global const uchar *src =
         banks[state->src_bank] +
@@ -499,15 +525,15 @@ copy_tile(BANK_ARRAY *banks, __global const struct ssm_state *state, uint part,
     case CONV_SD:
     case TEMPORAL:
         if (dst != src)
-            copy_range(state, part, dst, src, bias, item, items);
+            copy_range(state, range, dst, src, bias, item, items);
         else if (state->kind == CONV_SD)
-            copy_conv_sd(state, part, dst, src, bias, item, items);
+            copy_conv_sd(state, range, dst, src, bias, item, items);
         break;
     case CONV_DS:
-        copy_conv_ds(state, part, dst, src, bias, stage, item, items);
+        copy_conv_ds(state, range, dst, src, bias, stage, item, items);
         break;
     default:
-        copy_turned(state, part, dst, src, bias, item, items);
+        copy_turned(state, range, dst, src, bias, item, items);
         break;
     }
 }
@@ -556,7 +582,8 @@ MOVER __kernel void clmove_ssm_copy(BANK_EACH(BANK_PARAMETER)
         if (from < 0 ||
             (state->kind != TEMPORAL && entry->bias >= state->src_width))
             continue;
-        copy_tile(banks, state, tile.y, from, entry->to, entry->bias,
+        const struct ssm_range range = tile_range(state, tile.y, 0, 1);
+        copy_tile(banks, state, &range, from, entry->to, entry->bias,
                   (__local uchar *)stage, (uint)get_local_id(0), MOVER_ITEMS);
     }
 }

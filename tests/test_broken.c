@@ -46,8 +46,8 @@ static const struct broken tail_overwritten = {
 static const struct broken stride_as_size = {
     "stride used as size",
     1,
-    {{"ssm_copy.cl", "min(state->part, state->src_extent - begin)",
-      "min(state->part, state->src_block_stride - begin)", 1}},
+    {{"ssm_copy.cl", "whole = bytes ? state->src_extent",
+      "whole = bytes ? state->src_block_stride", 1}},
 };
 
 static const struct broken not_widened = {
