@@ -358,11 +358,17 @@ static void do_smalls(BANK_ARRAY *banks,
     }
 }
 
+/* What a launch differs by. The lists are families, then small moves, then
+ * chunks. */
+struct batch_launch {
+    ulong smalls, chunks; /* of the lists and of the launch, bytes from the
+                             lists' start */
+    ulong slice;
+};
+
 __kernel void clmove_batch(BANK_EACH(BANK_PARAMETER) __global uchar *scratch,
-                           __global const struct family *families,
-                           __global const struct small_move *smalls,
-                           __global const struct chunk *chunks,
-                           uint first_chunk, ulong slice)
+                           __global const uchar *lists,
+                           const struct batch_launch launch)
 {
     BANK_ARRAY banks[CLMOVE_BANKS + 1];
     const uint item = (uint)get_local_id(0);
@@ -372,12 +378,18 @@ __kernel void clmove_batch(BANK_EACH(BANK_PARAMETER) __global uchar *scratch,
         banks[CLMOVE_BANKS] = scratch;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const struct chunk chunk = chunks[first_chunk + get_group_id(0)];
+    const ulong slice = launch.slice;
+    const struct chunk chunk = ((
+        __global const struct chunk *)(lists + launch.chunks))[get_group_id(0)];
     if (chunk.smalls != 0) {
-        do_smalls(banks, smalls + chunk.first, chunk.count, slice, item, items);
+        do_smalls(banks,
+                  (__global const struct small_move *)(lists + launch.smalls) +
+                      chunk.first,
+                  chunk.count, slice, item, items);
         return;
     }
-    __global const struct family *family = &families[chunk.first];
+    __global const struct family *family =
+        (__global const struct family *)lists + chunk.first;
     __global uchar *dst = find_bank(banks, family->dst_bank, slice);
     __global const uchar *src = find_bank(banks, family->src_bank, slice);
     const uint kind = family->mode & JOB_KIND;
@@ -390,7 +402,8 @@ __kernel void clmove_batch(BANK_EACH(BANK_PARAMETER) __global uchar *scratch,
     else
         move_span(dst, src, &piece, kind == JOB_UP,
                   chunk.job + 1 < family->job_count ? family->edge_size : 0,
-                  scratch + (family->edge + chunk.job * family->edge_stride),
+                  banks[CLMOVE_BANKS] +
+                      (family->edge + chunk.job * family->edge_stride),
                   item, items);
 }
 

@@ -23,9 +23,7 @@ void clmove_batch_destroy(struct clmove_batch **batch)
         release_buffer(own->views[i].handle);
     release_buffer(own->given_scratch);
     release_buffer(own->own_scratch);
-    release_buffer(own->families);
-    release_buffer(own->smalls);
-    release_buffer(own->chunks);
+    release_buffer(own->lists);
     engine_release_kernel(&own->kernel);
     plan_release(&own->plan);
     pthread_mutex_destroy(&own->mutex);
@@ -65,22 +63,42 @@ static cl_int set_all_banks(const struct clmove_batch *batch,
     return status;
 }
 
-static cl_int enqueue_kernel(const struct clmove_batch *batch,
-                             const struct engine_kernel *kernel,
-                             struct chain *chain,
-                             const struct plan_launch *launch, bool wants_event)
+static cl_int set_numbers(const struct clmove_batch *batch,
+                          const struct plan_launch *launch, cl_kernel kernel)
 {
-    const cl_uint banks = batch->bank_count;
-    const cl_uint first = launch->first_chunk;
-    const cl_ulong slice = launch->slice;
-    cl_int status = clSetKernelArg(kernel->kernel, banks + ARGUMENT_FIRST_CHUNK,
-                                   sizeof first, &first);
+    const struct device_launch numbers = {
+        batch->first_small,
+        batch->first_chunk + launch->first_chunk * sizeof(struct job_chunk),
+        launch->slice};
+    return clSetKernelArg(kernel, batch->bank_count + ARGUMENT_LAUNCH,
+                          sizeof numbers, &numbers);
+}
+
+/* Gives the batch's kernel what it does not have since the last launch. */
+static cl_int set_changed(struct clmove_batch *batch,
+                          const struct plan_launch *launch)
+{
+    if (batch->given == launch)
+        return CL_SUCCESS;
+    batch->given = NULL;
+    cl_int status = set_banks(batch, launch);
     if (status == CL_SUCCESS)
-        status = clSetKernelArg(kernel->kernel, banks + ARGUMENT_SLICE,
-                                sizeof slice, &slice);
+        status = set_numbers(batch, launch, batch->kernel.kernel);
     if (status == CL_SUCCESS)
-        status = chain_kernel(chain, kernel->kernel, launch->chunk_count,
-                              kernel->group_size, wants_event);
+        batch->given = launch;
+    return status;
+}
+
+/* The kernel of one launch of a mixed batch. */
+static cl_int make_own(const struct clmove_batch *batch,
+                       const struct plan_launch *launch,
+                       struct engine_kernel *own)
+{
+    cl_int status = batch_make_kernel(batch, own);
+    if (status == CL_SUCCESS)
+        status = set_all_banks(batch, launch, own->kernel);
+    if (status == CL_SUCCESS)
+        status = set_numbers(batch, launch, own->kernel);
     return status;
 }
 
@@ -88,18 +106,12 @@ static cl_int enqueue_launch(struct clmove_batch *batch, struct chain *chain,
                              const struct plan_launch *launch, bool wants_event)
 {
     struct engine_kernel own = {0};
-    cl_int status = CL_SUCCESS;
-    if (!batch->mixed) {
-        status = set_banks(batch, launch);
-        return status == CL_SUCCESS ? enqueue_kernel(batch, &batch->kernel,
-                                                     chain, launch, wants_event)
-                                    : status;
-    }
-    status = batch_make_kernel(batch, &own);
+    const struct engine_kernel *kernel = batch->mixed ? &own : &batch->kernel;
+    cl_int status = batch->mixed ? make_own(batch, launch, &own)
+                                 : set_changed(batch, launch);
     if (status == CL_SUCCESS)
-        status = set_all_banks(batch, launch, own.kernel);
-    if (status == CL_SUCCESS)
-        status = enqueue_kernel(batch, &own, chain, launch, wants_event);
+        status = chain_kernel(chain, kernel->kernel, launch->chunk_count,
+                              kernel->group_size, wants_event);
     engine_release_kernel(&own);
     return status;
 }

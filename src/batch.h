@@ -21,22 +21,24 @@ struct clmove_batch {
     struct engine_kernel kernel;     /* none: nothing moves, or mixed */
     bool mixed;                      /* buffers and SVM: a kernel per launch */
     uint32_t bank_count;
-    uint32_t bound[BATCH_BANKS]; /* the binding that a bank's argument is */
-    cl_mem families, smalls, chunks;
-    cl_mem own_scratch;   /* or NULL */
-    cl_mem given_scratch; /* retained, or NULL */
+    uint32_t bound[BATCH_BANKS];     /* the binding that a bank's argument is */
+    const struct plan_launch *given; /* whose numbers the kernel has, or NULL */
+    cl_mem lists;                    /* families, small moves, chunks */
+    uint64_t first_small, first_chunk; /* bytes from the lists' start */
+    cl_mem own_scratch;                /* or NULL */
+    cl_mem given_scratch;              /* retained, or NULL */
     struct memory_binding scratch;
 };
 
 /* The kernel's arguments behind the banks. */
-enum {
-    ARGUMENT_SCRATCH,
-    ARGUMENT_FAMILIES,
-    ARGUMENT_SMALLS,
-    ARGUMENT_CHUNKS,
-    ARGUMENT_FIRST_CHUNK,
-    ARGUMENT_SLICE
+enum { ARGUMENT_SCRATCH, ARGUMENT_LISTS, ARGUMENT_LAUNCH };
+
+/* Mirror of struct batch_launch in cl/move.cl. */
+struct device_launch {
+    cl_ulong smalls, chunks, slice;
 };
+
+_Static_assert(sizeof(struct device_launch) == 24, "as in cl/move.cl");
 
 /* Makes a kernel with all arguments but the banks and the launch's numbers. */
 clmove_status batch_make_kernel(const struct clmove_batch *batch,

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A batch on its way. */
 struct making {
@@ -224,20 +225,33 @@ out:
     return status;
 }
 
-/* Hands the plan's lists to the device. */
+/* Copies `size` bytes to the end of `used`, if there are any. */
+static void append(char *bytes, size_t *used, const void *data, size_t size)
+{
+    if (size > 0)
+        memcpy(bytes + *used, data, size);
+    *used += size;
+}
+
+/* Hands the plan's lists to the device, in one buffer: a launch costs host time
+ * for each argument. */
 static clmove_status make_lists(struct clmove_batch *batch)
 {
     clmove_status status = CLMOVE_SUCCESS;
+    const struct clmove_log *log = &batch->log;
     struct plan *plan = &batch->plan;
-    CHECK_STATUS(make_buffer(batch, plan->families,
-                             plan->family_count * sizeof plan->families[0],
-                             &batch->families));
-    CHECK_STATUS(make_buffer(batch, plan->smalls,
-                             plan->small_count * sizeof plan->smalls[0],
-                             &batch->smalls));
-    CHECK_STATUS(make_buffer(batch, plan->chunks,
-                             plan->chunk_count * sizeof plan->chunks[0],
-                             &batch->chunks));
+    const size_t families = plan->family_count * sizeof plan->families[0];
+    const size_t smalls = plan->small_count * sizeof plan->smalls[0];
+    const size_t chunks = plan->chunk_count * sizeof plan->chunks[0];
+    size_t used = 0;
+    char *bytes = malloc(families + smalls + chunks + 1);
+    CHECK_MEMORY(bytes);
+    append(bytes, &used, plan->families, families);
+    batch->first_small = used;
+    append(bytes, &used, plan->smalls, smalls);
+    batch->first_chunk = used;
+    append(bytes, &used, plan->chunks, chunks);
+    CHECK_STATUS(make_buffer(batch, bytes, used, &batch->lists));
     free(plan->families);
     free(plan->smalls);
     free(plan->chunks);
@@ -245,6 +259,7 @@ static clmove_status make_lists(struct clmove_batch *batch)
     plan->smalls = NULL;
     plan->chunks = NULL;
 out:
+    free(bytes);
     return status;
 }
 
@@ -261,10 +276,8 @@ clmove_status batch_make_kernel(const struct clmove_batch *batch,
     CHECK_CL(memory_set_argument(
         kernel, banks + ARGUMENT_SCRATCH,
         batch->plan.info.scratch_size > 0 ? &batch->scratch : NULL));
-    const cl_mem lists[] = {batch->families, batch->smalls, batch->chunks};
-    for (cl_uint i = 0; i < 3; i++)
-        CHECK_CL(clSetKernelArg(kernel, banks + ARGUMENT_FAMILIES + i,
-                                sizeof lists[i], &lists[i]));
+    CHECK_CL(clSetKernelArg(kernel, banks + ARGUMENT_LISTS, sizeof batch->lists,
+                            &batch->lists));
 out:
     return status;
 }
