@@ -528,14 +528,24 @@ static ulong number_tiles(const struct entry_lists *lists, ulong first,
     return sums[CLMOVE_BATCH_SLICE - 1];
 }
 
-__kernel void clmove_batch_device(
-    __global uchar *src_base, ulong src_base_offset, ulong src_size,
-    __global uchar *dst_base, ulong dst_base_offset, ulong dst_size,
-    __global const uchar *src_offsets, ulong src_offsets_offset,
-    __global const uchar *dst_offsets, ulong dst_offsets_offset,
-    __global const uchar *sizes, ulong sizes_offset, __global uchar *faults,
-    ulong faults_offset, uint sizes_are_int32, ulong count)
+/* Where each memory begins, in bytes from what the kernel is given for it, and
+ * the rest of a call. */
+struct device_batch {
+    ulong src_base, dst_base, src_offsets, dst_offsets, sizes, faults;
+    ulong src_size, dst_size; /* of the bases, bytes */
+    ulong count;
+    ulong sizes_are_int32;
+};
+
+__kernel void clmove_batch_device(__global uchar *src_base,
+                                  __global uchar *dst_base,
+                                  __global const uchar *src_offsets,
+                                  __global const uchar *dst_offsets,
+                                  __global const uchar *sizes,
+                                  __global uchar *faults,
+                                  const struct device_batch batch)
 {
+    const ulong count = batch.count;
     __local ulong sums[CLMOVE_BATCH_SLICE * 2];
     const uint item = (uint)get_local_id(0);
     const uint items = (uint)get_local_size(0);
@@ -544,17 +554,17 @@ __kernel void clmove_batch_device(
     const ulong slices = (count + CLMOVE_BATCH_SLICE - 1) / CLMOVE_BATCH_SLICE;
     const int shared = slices <= SHARED_SLICES;
     const struct entry_lists lists = {
-        src_base + src_base_offset,
-        dst_base + dst_base_offset,
-        src_size,
-        dst_size,
-        (__global const long *)(src_offsets + src_offsets_offset),
-        (__global const long *)(dst_offsets + dst_offsets_offset),
-        sizes + sizes_offset,
-        sizes_are_int32};
+        src_base + batch.src_base,
+        dst_base + batch.dst_base,
+        batch.src_size,
+        batch.dst_size,
+        (__global const long *)(src_offsets + batch.src_offsets),
+        (__global const long *)(dst_offsets + batch.dst_offsets),
+        sizes + batch.sizes,
+        (uint)batch.sizes_are_int32};
     __global int *fault_list = faults == 0 || (shared && group != 0)
                                    ? 0
-                                   : (__global int *)(faults + faults_offset);
+                                   : (__global int *)(faults + batch.faults);
     ulong numbered = 0; /* tiles of earlier slices */
     for (ulong slice = shared ? 0 : group; slice < slices;
          slice += shared ? 1 : groups) {

@@ -24,6 +24,14 @@ struct device_batch {
     bool has_faults;
 };
 
+/* Mirror of struct device_batch in cl/move.cl. */
+struct device_numbers {
+    cl_ulong offsets[VIEW_COUNT];
+    cl_ulong src_size, dst_size, count, sizes_are_int32;
+};
+
+_Static_assert(sizeof(struct device_numbers) == 80, "as in cl/move.cl");
+
 static clmove_status look_up_array(const struct clmove_engine *engine,
                                    const char *name,
                                    const struct clmove_memory *memory,
@@ -104,26 +112,20 @@ out:
 static cl_int set_arguments(cl_kernel kernel, const struct device_batch *batch,
                             const struct clmove_device_batch *params)
 {
-    const cl_uint sizes_are_int32 = params->sizes_are_int32 != 0;
-    const cl_ulong count = params->count;
+    struct device_numbers numbers = {
+        .src_size = batch->views[VIEW_SRC_BASE].size,
+        .dst_size = batch->views[VIEW_DST_BASE].size,
+        .count = params->count,
+        .sizes_are_int32 = params->sizes_are_int32 != 0};
     cl_int status = CL_SUCCESS;
-    cl_uint index = 0;
-    for (unsigned i = 0; i < VIEW_COUNT && status == CL_SUCCESS; i++) {
+    for (cl_uint i = 0; i < VIEW_COUNT && status == CL_SUCCESS; i++) {
         const bool given = i != VIEW_FAULTS || batch->has_faults;
-        const cl_ulong offset = batch->bindings[i].offset;
-        const cl_ulong size = batch->views[i].size;
-        status = memory_set_argument(kernel, index++,
-                                     given ? &batch->bindings[i] : NULL);
-        if (status == CL_SUCCESS)
-            status = clSetKernelArg(kernel, index++, sizeof offset, &offset);
-        if (status == CL_SUCCESS && i <= VIEW_DST_BASE)
-            status = clSetKernelArg(kernel, index++, sizeof size, &size);
+        numbers.offsets[i] = batch->bindings[i].offset;
+        status =
+            memory_set_argument(kernel, i, given ? &batch->bindings[i] : NULL);
     }
     if (status == CL_SUCCESS)
-        status = clSetKernelArg(kernel, index++, sizeof sizes_are_int32,
-                                &sizes_are_int32);
-    if (status == CL_SUCCESS)
-        status = clSetKernelArg(kernel, index++, sizeof count, &count);
+        status = clSetKernelArg(kernel, VIEW_COUNT, sizeof numbers, &numbers);
     return status;
 }
 
