@@ -186,21 +186,25 @@ clmove_ssm_step(BANK_EACH(BANK_PARAMETER) __global const struct ssm_cut *cut,
  * [2][slot_count]; every entry is written by one item and read by none. An
  * array that is not given is left out.
  */
+struct ssm_aside {
+    ulong accepted, column; /* bytes from what is given for them */
+    ulong slot_count;
+};
+
 __kernel void clmove_ssm_aside(__global const uchar *accepted,
-                               ulong accepted_offset,
                                __global const uchar *column,
-                               ulong column_offset, __global int *scratch,
-                               uint slot_count)
+                               __global int *scratch,
+                               const struct ssm_aside given)
 {
-    for (ulong slot = get_global_id(0); slot < slot_count;
-         slot += get_global_size(0)) {
-        if (accepted != 0)
-            scratch[slot] =
-                ((__global const int *)(accepted + accepted_offset))[slot];
-        if (column != 0)
-            scratch[slot_count + slot] =
-                ((__global const int *)(column + column_offset))[slot];
-    }
+    const ulong slot = get_global_id(0);
+    if (slot >= given.slot_count)
+        return;
+    if (accepted != 0)
+        scratch[slot] =
+            ((__global const int *)(accepted + given.accepted))[slot];
+    if (column != 0)
+        scratch[given.slot_count + slot] =
+            ((__global const int *)(column + given.column))[slot];
 }
 
 /*

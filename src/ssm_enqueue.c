@@ -38,21 +38,37 @@ static cl_uint step_mode(const struct clmove_ssm_step *step)
            ((flags & CLMOVE_SSM_SKIP_TEMPORAL) != 0 ? MODE_SKIPS_TEMPORAL : 0u);
 }
 
+/* Gives a launch's kernel what differs from the last call. */
+static cl_int set_numbers(struct step_launch *launch, cl_uint rows,
+                          cl_uint mode)
+{
+    const cl_kernel kernel = launch->kernel.kernel;
+    cl_uint index = launch->rows_argument;
+    cl_int status = CL_SUCCESS;
+    if (launch->given_rows == rows && launch->given_mode == mode)
+        return CL_SUCCESS;
+    launch->given_rows = UINT32_MAX;
+    status = clSetKernelArg(kernel, index++, sizeof rows, &rows);
+    if (status == CL_SUCCESS)
+        status = clSetKernelArg(kernel, index++, sizeof mode, &mode);
+    if (status != CL_SUCCESS)
+        return status;
+    launch->given_rows = rows;
+    launch->given_mode = mode;
+    return CL_SUCCESS;
+}
+
 static cl_int enqueue_launch(struct chain *chain,
                              const struct clmove_ssm_step *step, size_t index,
                              uint32_t rows, cl_uint mode, bool wants_event)
 {
-    const struct step_launch *launch = &step->launches[index];
+    struct step_launch *launch = &step->launches[index];
     const struct variant *variant = &step->layout->engine->variant;
     const uint64_t work = (uint64_t)rows * launch->tiles.tile_count;
     const uint64_t groups = max_u64(min_u64(variant->group_count, work), 1);
-    const cl_uint numbers[2] = {
-        rows, mode | step_mode(step) | (index == 0 ? MODE_WRITES_RESULTS : 0u)};
-    cl_int status = CL_SUCCESS;
-    for (cl_uint i = 0; i < 2 && status == CL_SUCCESS; i++)
-        status =
-            clSetKernelArg(launch->kernel.kernel, launch->rows_argument + i,
-                           sizeof numbers[i], &numbers[i]);
+    cl_int status = set_numbers(launch, rows,
+                                mode | step_mode(step) |
+                                    (index == 0 ? MODE_WRITES_RESULTS : 0u));
     if (status == CL_SUCCESS)
         status = chain_kernel(chain, launch->kernel.kernel, (size_t)groups,
                               launch->kernel.group_size, wants_event);
@@ -67,8 +83,8 @@ static cl_int enqueue_all(struct chain *chain,
     if (step->aside.kernel != NULL && mode != MODE_COPY)
         status = chain_kernel(
             chain, step->aside.kernel,
-            (size_t)min_u64((step->params.slot_count - 1) / 64 + 1, 64), 1,
-            true);
+            (step->params.slot_count - 1) / step->aside.group_size + 1,
+            step->aside.group_size, true);
     for (size_t i = 0; i < step->launch_count && status == CL_SUCCESS; i++)
         status = enqueue_launch(chain, step, i, rows, mode,
                                 wants_event || i + 1 < step->launch_count);

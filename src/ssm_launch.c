@@ -84,27 +84,6 @@ out:
     return status;
 }
 
-/* Sets an array's address and offset; *index moves on. */
-static cl_int set_array(cl_kernel kernel, cl_uint *index,
-                        const struct memory_binding *binding)
-{
-    const cl_ulong offset = binding->offset;
-    cl_int status = memory_set_argument(kernel, (*index)++, binding);
-    if (status == CL_SUCCESS)
-        status = clSetKernelArg(kernel, (*index)++, sizeof offset, &offset);
-    return status;
-}
-
-static cl_int set_numbers(cl_kernel kernel, cl_uint *index,
-                          const cl_uint *numbers, size_t count)
-{
-    cl_int status = CL_SUCCESS;
-    for (size_t i = 0; i < count && status == CL_SUCCESS; i++)
-        status =
-            clSetKernelArg(kernel, (*index)++, sizeof numbers[i], &numbers[i]);
-    return status;
-}
-
 static clmove_status set_arguments(const struct clmove_ssm_step *step,
                                    struct step_launch *launch)
 {
@@ -118,6 +97,7 @@ static clmove_status set_arguments(const struct clmove_ssm_step *step,
         CHECK_CL(
             clSetKernelArg(kernel, index++, sizeof(cl_mem), &constants[i]));
     launch->rows_argument = index;
+    launch->given_rows = UINT32_MAX;
 out:
     return status;
 }
@@ -151,25 +131,23 @@ static clmove_status make_aside(struct clmove_ssm_step *step,
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_engine *engine = step->layout->engine;
     const struct clmove_log *log = &engine->log;
-    const cl_uint slot_count = step->params.slot_count;
-    static const struct memory_binding absent;
-    cl_uint index = 0;
+    const struct memory_binding *accepted =
+        &plan->array_bindings[ARRAY_ACCEPTED_IN];
+    const struct memory_binding *column =
+        &plan->array_bindings[ARRAY_COLUMN_IN];
+    const struct device_aside given = {accepted->offset, column->offset,
+                                       step->params.slot_count};
     if (step->scratch == NULL)
         goto out;
-    CHECK_STATUS(engine_make_kernel(engine, program, "clmove_ssm_aside", 1,
-                                    &step->aside));
+    CHECK_STATUS(engine_make_kernel(engine, program, "clmove_ssm_aside",
+                                    ASIDE_GROUP, &step->aside));
     const cl_kernel kernel = step->aside.kernel;
-    CHECK_CL(set_array(kernel, &index,
-                       plan->accepted_in_place
-                           ? &plan->array_bindings[ARRAY_ACCEPTED_IN]
-                           : &absent));
-    CHECK_CL(set_array(kernel, &index,
-                       plan->column_in_place
-                           ? &plan->array_bindings[ARRAY_COLUMN_IN]
-                           : &absent));
+    CHECK_CL(memory_set_argument(kernel, 0,
+                                 plan->accepted_in_place ? accepted : NULL));
     CHECK_CL(
-        clSetKernelArg(kernel, index++, sizeof step->scratch, &step->scratch));
-    CHECK_CL(set_numbers(kernel, &index, &slot_count, 1));
+        memory_set_argument(kernel, 1, plan->column_in_place ? column : NULL));
+    CHECK_CL(clSetKernelArg(kernel, 2, sizeof step->scratch, &step->scratch));
+    CHECK_CL(clSetKernelArg(kernel, 3, sizeof given, &given));
 out:
     return status;
 }

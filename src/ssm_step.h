@@ -45,6 +45,15 @@ struct device_description {
     cl_uint slot_count, tokens_per_block, state_count, group_count;
 };
 
+/* Mirror of struct ssm_aside in cl/ssm.cl. */
+struct device_aside {
+    cl_ulong accepted, column, slot_count;
+};
+
+/* Work-items in its groups, which copy a slot each. */
+enum { ASIDE_GROUP = 64 };
+
+_Static_assert(sizeof(struct device_aside) == 24, "as in cl/ssm.cl");
 _Static_assert(sizeof(struct device_description) == 240,
                "as in cl/ssm_decide.cl");
 _Static_assert(sizeof(struct device_group) == 40, "as in cl/ssm_decide.cl");
@@ -65,7 +74,8 @@ enum {
 struct step_launch {
     struct engine_kernel kernel;
     struct tile_launch tiles;
-    cl_uint rows_argument; /* index of `rows`; `mode` follows */
+    cl_uint rows_argument;          /* index of `rows`; `mode` follows */
+    cl_uint given_rows, given_mode; /* what the kernel has; no rows: nothing */
 };
 
 struct clmove_ssm_step {
