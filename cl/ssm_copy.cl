@@ -545,45 +545,83 @@ copy_tile(BANK_ARRAY *banks, __global const struct ssm_state *state,
  * within an entry the copies are those of clmove_ssm_step.
  */
 struct ssm_listed {
-    ulong first_work;            /* tiles of earlier entries */
-    uint first_tile, tile_count; /* of the entry's group */
+    ulong first_work;        /* tiles of earlier entries */
+    uint first_tile, unused; /* of the entry's group */
     int conv_from, temporal_from, to;
     uint bias;
 };
 
+/* What a call differs by. A few entries go along, which saves the host a
+ * buffer. */
+#define FEW_COPIES 12
+struct ssm_copies {
+    ulong work;
+    uint count, few; /* few: 1, or 0 if the entries lie in the list */
+    struct ssm_listed entries[FEW_COPIES];
+};
+
+/* Where these are looked at. Under a dynamic index an argument may be copied to
+ * slow memory of each item, so local memory holds them; AMD's compiler reads it
+ * where it lies, and knows then that all items read the same. */
+#ifdef __AMDGCN__
+#define FEW_PLACE
+#define KEEP_FEW
+#define FEW_ENTRIES call.entries
+#else
+#define FEW_PLACE __local struct ssm_listed few[FEW_COPIES];
+#define KEEP_FEW                                                               \
+    _Pragma("unroll") for (uint k = 0; k < FEW_COPIES; k++)                    \
+    {                                                                          \
+        few[k] = call.entries[k];                                              \
+    }
+#define FEW_ENTRIES few
+#endif
+
+/* The last entry of a list that begins at or before `place`. */
+#define FIND_LISTED(list, count, place, found)                                 \
+    do {                                                                       \
+        uint low = 0;                                                          \
+        for (uint high = count; high - low > 1;) {                             \
+            const uint middle = low + (high - low) / 2;                        \
+            if ((list)[middle].first_work <= place)                            \
+                low = middle;                                                  \
+            else                                                               \
+                high = middle;                                                 \
+        }                                                                      \
+        found = (list)[low];                                                   \
+    } while (0)
+
 MOVER __kernel void clmove_ssm_copy(BANK_EACH(BANK_PARAMETER)
                                         __global const struct ssm_cut *cut,
                                     __global const struct ssm_listed *list,
-                                    uint count, ulong work)
+                                    const struct ssm_copies call)
 {
     BANK_ARRAY banks[CLMOVE_BANKS];
     __global const struct ssm_state *states = cut_states(cut);
     __global const uint2 *tiles = cut_tiles(cut);
     __local uint4 stage[STAGE_VECTORS];
+    FEW_PLACE
     if (get_local_id(0) == 0) {
         BANK_EACH(BANK_STORE)
+        KEEP_FEW
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (ulong i = get_group_id(0); i < work; i += get_num_groups(0)) {
-        uint low = 0; /* the last entry that begins at or before i */
-        for (uint high = count; high - low > 1;) {
-            const uint middle = low + (high - low) / 2;
-            if (list[middle].first_work <= i)
-                low = middle;
-            else
-                high = middle;
-        }
-        __global const struct ssm_listed *entry = &list[low];
+    for (ulong i = get_group_id(0); i < call.work; i += get_num_groups(0)) {
+        struct ssm_listed entry;
+        if (call.few != 0)
+            FIND_LISTED(FEW_ENTRIES, call.count, i, entry);
+        else
+            FIND_LISTED(list, call.count, i, entry);
         const uint2 tile =
-            tiles[entry->first_tile + (uint)(i - entry->first_work)];
+            tiles[entry.first_tile + (uint)(i - entry.first_work)];
         __global const struct ssm_state *state = &states[tile.x];
         const int from =
-            state->kind == TEMPORAL ? entry->temporal_from : entry->conv_from;
+            state->kind == TEMPORAL ? entry.temporal_from : entry.conv_from;
         if (from < 0 ||
-            (state->kind != TEMPORAL && entry->bias >= state->src_width))
+            (state->kind != TEMPORAL && entry.bias >= state->src_width))
             continue;
         const struct ssm_range range = tile_range(state, tile.y, 0, 1);
-        copy_tile(banks, state, &range, from, entry->to, entry->bias,
+        copy_tile(banks, state, &range, from, entry.to, entry.bias,
                   (__local uchar *)stage, (uint)get_local_id(0), MOVER_ITEMS);
     }
 }
@@ -606,10 +644,18 @@ static void zero_bytes(__global uchar *dst, ulong size, uint item, uint items)
         dst[i] = 0;
 }
 
+#define FEW_BLOCKS 32
+struct ssm_blocks {
+    ulong work;
+    uint first_tile, tile_count; /* of the group */
+    uint few, unused; /* few: 1, or 0 if the blocks lie in the list */
+    int blocks[FEW_BLOCKS];
+};
+
 __kernel void clmove_ssm_zero(BANK_EACH(BANK_PARAMETER)
                                   __global const struct ssm_cut *cut,
-                              __global const int *blocks, uint tile_count,
-                              ulong work, uint first_tile)
+                              __global const int *list,
+                              const struct ssm_blocks call)
 {
     BANK_ARRAY banks[CLMOVE_BANKS];
     __global const struct ssm_state *states = cut_states(cut);
@@ -620,14 +666,23 @@ __kernel void clmove_ssm_zero(BANK_EACH(BANK_PARAMETER)
         BANK_EACH(BANK_STORE)
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (ulong i = get_group_id(0); i < work; i += get_num_groups(0)) {
-        const ulong place = i / tile_count;
-        const uint2 tile = tiles[first_tile + (uint)(i - place * tile_count)];
+    for (ulong i = get_group_id(0); i < call.work; i += get_num_groups(0)) {
+        const ulong place = i / call.tile_count;
+        const uint2 tile =
+            tiles[call.first_tile + (uint)(i - place * call.tile_count)];
+        int block = call.blocks[0]; /* no dynamic index here either */
+        _Pragma("unroll") for (uint k = 1; k < FEW_BLOCKS; k++)
+        {
+            if (k == place)
+                block = call.blocks[k];
+        }
+        if (call.few == 0)
+            block = list[place];
         __global const struct ssm_state *state = &states[tile.x];
         const ulong begin = tile.y * state->part;
         __global uchar *dst =
             banks[state->dst_bank] +
-            (state->dst_base + (ulong)blocks[place] * state->dst_block_stride);
+            (state->dst_base + (ulong)block * state->dst_block_stride);
         /* A temporal state is one row; so is a token of SD, a channel of DS. */
         const int ds = state->kind == CONV_DS;
         const ulong whole = ds ? state->dim : state->dst_extent;

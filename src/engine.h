@@ -52,6 +52,7 @@ struct engine_moves {
  * it is gone. */
 struct clmove_engine {
     atomic_uint references;
+    atomic_ullong layouts_made;
     cl_context context;
     struct clmove_device_info device;
     struct variant variant;

@@ -4,6 +4,7 @@
 
 #include "layout.h"
 #include "memory.h"
+#include "ssm_listing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,9 @@ void layout_release(struct clmove_ssm_layout *layout)
         if (layout->views[i].handle != NULL)
             clReleaseMemObject(layout->views[i].handle);
     }
+    for (unsigned i = 0; i < LISTING_COUNT; i++)
+        listing_release(layout->listings[i]);
+    pthread_mutex_destroy(&layout->mutex);
     engine_release(layout->engine);
     free(layout->states);
     free(layout->views);
@@ -175,8 +179,10 @@ clmove_ssm_layout_create(struct clmove_engine *engine,
     made = calloc(1, sizeof *made);
     CHECK_MEMORY(made);
     atomic_init(&made->references, 1);
+    pthread_mutex_init(&made->mutex, NULL);
     made->engine = engine;
     engine_retain(engine);
+    made->id = atomic_fetch_add(&engine->layouts_made, 1);
     CHECK_STATUS(allocate(made, params));
     for (size_t i = 0; i < params->state_count; i++)
         CHECK_STATUS(add_state(made, params, i));

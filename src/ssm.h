@@ -8,9 +8,15 @@
 
 #include <clmove/ssm.h>
 
+/* What is kept of calls that the host lists blocks for; see ssm_listing.h. */
+enum listing_kind { LISTING_WITHIN, LISTING_FROM, LISTING_ZERO, LISTING_COUNT };
+
 struct clmove_ssm_layout {
     atomic_uint references;
+    uint64_t id; /* no other layout of the engine has had it */
     struct clmove_engine *engine;
+    pthread_mutex_t mutex; /* guards listings, and their kernels' arguments */
+    struct ssm_listing *listings[LISTING_COUNT]; /* made when first used */
     size_t state_count, group_count;
     struct clmove_ssm_state *states; /* strides filled in */
     struct memory_view *views;       /* of states: first to last block's end;

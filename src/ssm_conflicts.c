@@ -54,7 +54,10 @@ static clmove_status check_blocks(const struct clmove_ssm_layout *from,
 {
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_log *log = &to->engine->log;
-    struct written *list = malloc(count * sizeof list[0]);
+    struct written few[16];
+    struct written *list = count <= sizeof few / sizeof few[0]
+                               ? few
+                               : malloc(count * sizeof few[0]);
     CHECK_MEMORY(list);
     for (size_t i = 0; i < count; i++)
         list[i] = (struct written){to->pools[copies[i].group], copies[i].to, i};
@@ -76,7 +79,8 @@ static clmove_status check_blocks(const struct clmove_ssm_layout *from,
         }
     }
 out:
-    free(list);
+    if (list != few)
+        free(list);
     return status;
 }
 

@@ -1,35 +1,13 @@
 /* Copies and clears of blocks that the host listed. */
 
 #include "chain.h"
-#include "layout.h"
-#include "memory.h"
 #include "ssm.h"
 #include "ssm_conflicts.h"
-#include "ssm_tiles.h"
+#include "ssm_listing.h"
 #include "util.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Mirror of struct ssm_listed in cl/ssm_copy.cl. */
-struct device_listed {
-    cl_ulong first_work;
-    cl_uint first_tile, tile_count;
-    cl_int conv_from, temporal_from, to;
-    cl_uint bias;
-};
-
-_Static_assert(sizeof(struct device_listed) == 32, "as in cl/ssm_copy.cl");
-
-/* What one kernel of a call is made of. */
-struct listing {
-    struct clmove_engine *engine;
-    const struct clmove_ssm_layout *from, *to;
-    struct memory_view *views;       /* of from's states, then to's */
-    struct memory_binding *bindings; /* likewise */
-    cl_program program;
-    struct banks banks;
-};
 
 static clmove_status check_match(const struct clmove_ssm_layout *from,
                                  const struct clmove_ssm_layout *to)
@@ -63,22 +41,6 @@ static clmove_status check_match(const struct clmove_ssm_layout *from,
               "states[%zu] has %u channels of %u bytes in from, and %u of %u "
               "in to",
               i, a->dim, a->element_size, b->dim, b->element_size);
-    }
-out:
-    return status;
-}
-
-/* Two layouts share no byte; one layout's states are known to be apart. */
-static clmove_status check_apart(const struct clmove_ssm_layout *from,
-                                 const struct clmove_ssm_layout *to)
-{
-    clmove_status status = CLMOVE_SUCCESS;
-    const struct clmove_log *log = &to->engine->log;
-    for (size_t i = 0; from != to && i < from->state_count; i++) {
-        for (size_t j = 0; j < to->state_count; j++)
-            CHECK(!layout_states_overlap(from, i, to, j), CLMOVE_OVERLAP,
-                  "states[%zu] of from and states[%zu] of to share bytes", i,
-                  j);
     }
 out:
     return status;
@@ -134,199 +96,153 @@ out:
     return status;
 }
 
-static clmove_status make_listing(struct clmove_ssm_layout *from,
-                                  struct clmove_ssm_layout *to,
-                                  struct listing *listing)
-{
-    clmove_status status = CLMOVE_SUCCESS;
-    const struct clmove_log *log = &to->engine->log;
-    const size_t count = to->state_count;
-    *listing = (struct listing){.engine = to->engine, .from = from, .to = to};
-    listing->views = calloc(count * 2, sizeof listing->views[0]);
-    CHECK_MEMORY(listing->views);
-    listing->bindings = calloc(count * 2, sizeof listing->bindings[0]);
-    CHECK_MEMORY(listing->bindings);
-    memcpy(listing->views, from->views, count * sizeof listing->views[0]);
-    memcpy(listing->views + count, to->views, count * sizeof listing->views[0]);
-    bind_views(listing->views, count * 2, listing->bindings);
-    status = engine_program(to->engine, CLMOVE_PART_STATES,
-                            banks_count_distinct(listing->bindings, count * 2),
-                            &listing->program, &listing->banks.limit);
-out:
-    return status;
-}
-
-static void release_listing(struct listing *listing)
-{
-    free(listing->views);
-    free(listing->bindings);
-}
-
-static clmove_status listing_launch(const struct listing *listing, size_t first,
-                                    struct tile_launch *launch)
-{
-    const struct tile_source source = {
-        listing->from, listing->to, listing->bindings,
-        listing->bindings + listing->to->state_count, false};
-    return tiles_make_launch(&source, first, &listing->banks, launch);
-}
-
-/* One launch of a call: its kernel, what it reads, its work. */
-struct listed_launch {
-    struct tile_launch tiles;
-    struct engine_kernel kernel;
-    cl_mem list;
-    cl_uint number;     /* entries, or tiles of a block */
-    cl_uint first_tile; /* of a group that is cleared */
-    bool clears;
-    cl_ulong work;
-};
-
-static void release_launch(struct listed_launch *launch)
-{
-    tiles_release_launch(&launch->tiles);
-    engine_release_kernel(&launch->kernel);
-    if (launch->list != NULL)
-        clReleaseMemObject(launch->list);
-}
-
-static clmove_status set_arguments(const struct listing *listing,
-                                   const struct listed_launch *launch)
-{
-    clmove_status status = CLMOVE_SUCCESS;
-    const struct clmove_log *log = &listing->engine->log;
-    const cl_kernel kernel = launch->kernel.kernel;
-    const cl_mem buffers[] = {launch->tiles.cut, launch->list};
-    cl_uint index = launch->tiles.banks.limit;
-    CHECK_CL(banks_set_arguments(&launch->tiles.banks, kernel));
-    for (size_t i = 0; i < 2; i++)
-        CHECK_CL(
-            clSetKernelArg(kernel, index++, sizeof buffers[i], &buffers[i]));
-    CHECK_CL(clSetKernelArg(kernel, index++, sizeof launch->number,
-                            &launch->number));
-    CHECK_CL(
-        clSetKernelArg(kernel, index++, sizeof launch->work, &launch->work));
-    if (launch->clears)
-        CHECK_CL(clSetKernelArg(kernel, index++, sizeof launch->first_tile,
-                                &launch->first_tile));
-out:
-    return status;
-}
-
-static cl_int enqueue_launch(const struct listing *listing,
-                             const struct listed_launch *launch,
-                             struct chain *chain, bool wants_event)
-{
-    const uint64_t groups =
-        min_u64(launch->work, listing->engine->variant.group_count);
-    return chain_kernel(chain, launch->kernel.kernel, (size_t)groups,
-                        launch->kernel.group_size, wants_event);
-}
-
-/* Entries as the kernel wants them, for the tiles of one launch. */
-static clmove_status list_entries(const struct listing *listing,
-                                  const struct clmove_ssm_copy *copies,
-                                  size_t count, struct listed_launch *launch)
-{
-    clmove_status status = CLMOVE_SUCCESS;
-    const struct clmove_log *log = &listing->engine->log;
-    struct device_listed *list = calloc(count, sizeof list[0]);
-    cl_uint used = 0;
-    CHECK_MEMORY(list);
-    for (size_t i = 0; i < count; i++) {
-        const struct clmove_ssm_copy *copy = &copies[i];
-        const uint32_t first = launch->tiles.group_tiles[copy->group];
-        const uint32_t tiles =
-            launch->tiles.group_tiles[copy->group + 1] - first;
-        if (tiles == 0)
-            continue;
-        list[used++] = (struct device_listed){
-            launch->work,        first,    tiles,     copy->conv_from,
-            copy->temporal_from, copy->to, copy->bias};
-        launch->work += tiles;
-    }
-    launch->number = used;
-    status = tiles_make_buffer(listing->engine, list, used * sizeof list[0],
-                               &launch->list);
-out:
-    free(list);
-    return status;
-}
-
-/* Makes and enqueues all launches of a call; `fill` lists what each works on.
- * Everything is made before the first is enqueued. */
+/* What a call lists: copies, or blocks. */
 struct list_call {
-    const char *kernel;
-    const struct clmove_ssm_copy *copies; /* or NULL: blocks are cleared */
-    const int32_t *blocks;
+    enum listing_kind kind;
+    const struct clmove_ssm_copy *copies;
+    const int32_t *blocks; /* that are cleared, of one group */
     uint32_t group;
     size_t count;
 };
 
-static clmove_status list_blocks(const struct listing *listing,
-                                 const struct list_call *call,
-                                 struct listed_launch *launch)
-{
-    const uint32_t *first = &launch->tiles.group_tiles[call->group];
-    launch->number = first[1] - first[0];
-    launch->first_tile = first[0];
-    launch->clears = true;
-    launch->work = (uint64_t)call->count * launch->number;
-    return tiles_make_buffer(listing->engine, call->blocks,
-                             call->count * sizeof call->blocks[0],
-                             &launch->list);
-}
-
-static clmove_status make_launches(const struct listing *listing,
-                                   const struct list_call *call,
-                                   struct listed_launch *launches,
-                                   size_t *launch_count)
+/* Gives a launch the list of a call, and its numbers. */
+static clmove_status set_list(const struct clmove_log *log,
+                              const struct listed_launch *launch,
+                              const void *numbers, size_t size)
 {
     clmove_status status = CLMOVE_SUCCESS;
-    for (size_t first = 0; first < listing->to->state_count;) {
-        struct listed_launch *launch = &launches[(*launch_count)++];
-        CHECK_STATUS(listing_launch(listing, first, &launch->tiles));
-        first = launch->tiles.end;
-        CHECK_STATUS(call->copies != NULL ? list_entries(listing, call->copies,
-                                                         call->count, launch)
-                                          : list_blocks(listing, call, launch));
-        CHECK_STATUS(engine_make_kernel(
-            listing->engine, listing->program, call->kernel,
-            listing->engine->variant.group_size, &launch->kernel));
-        CHECK_STATUS(set_arguments(listing, launch));
-    }
+    const cl_kernel kernel = launch->kernel.kernel;
+    CHECK_CL(clSetKernelArg(kernel, launch->first_argument, sizeof launch->list,
+                            &launch->list));
+    CHECK_CL(clSetKernelArg(kernel, launch->first_argument + 1, size, numbers));
 out:
     return status;
 }
 
-static clmove_status enqueue_list(struct clmove_ssm_layout *from,
+/* Entries as the kernel wants them, for the tiles of one launch. */
+static clmove_status list_copies(const struct clmove_engine *engine,
+                                 const struct list_call *call,
+                                 struct listed_launch *launch)
+{
+    clmove_status status = CLMOVE_SUCCESS;
+    const struct clmove_log *log = &engine->log;
+    struct device_copies given = {.few = call->count <= FEW_COPIES};
+    struct device_listed *list = given.entries;
+    if (!given.few)
+        list = calloc(call->count, sizeof list[0]);
+    CHECK_MEMORY(list);
+    for (size_t i = 0; i < call->count; i++) {
+        const struct clmove_ssm_copy *copy = &call->copies[i];
+        const uint32_t *first = &launch->tiles.group_tiles[copy->group];
+        if (first[0] == first[1])
+            continue;
+        list[given.count++] = (struct device_listed){
+            .first_work = given.work,
+            .first_tile = first[0],
+            .conv_from = copy->conv_from,
+            .temporal_from = copy->temporal_from,
+            .to = copy->to,
+            .bias = copy->bias,
+        };
+        given.work += first[1] - first[0];
+    }
+    if (!given.few)
+        CHECK_STATUS(tiles_make_buffer(
+            engine, list, given.count * sizeof list[0], &launch->list));
+    launch->work = given.work;
+    status = set_list(log, launch, &given, sizeof given);
+out:
+    if (list != given.entries)
+        free(list);
+    return status;
+}
+
+static clmove_status list_blocks(const struct clmove_engine *engine,
+                                 const struct list_call *call,
+                                 struct listed_launch *launch)
+{
+    clmove_status status = CLMOVE_SUCCESS;
+    const struct clmove_log *log = &engine->log;
+    const uint32_t *first = &launch->tiles.group_tiles[call->group];
+    const size_t size = call->count * sizeof call->blocks[0];
+    struct device_blocks given = {.first_tile = first[0],
+                                  .tile_count = first[1] - first[0],
+                                  .few = call->count <= FEW_BLOCKS};
+    given.work = (uint64_t)call->count * given.tile_count;
+    if (given.few)
+        memcpy(given.blocks, call->blocks, size);
+    else
+        CHECK_STATUS(
+            tiles_make_buffer(engine, call->blocks, size, &launch->list));
+    launch->work = given.work;
+    status = set_list(log, launch, &given, sizeof given);
+out:
+    return status;
+}
+
+/* Enqueues the launches that have work. */
+static cl_int enqueue_launches(const struct clmove_engine *engine,
+                               const struct ssm_listing *listing,
+                               struct chain *chain, bool wants_event)
+{
+    cl_int status = CL_SUCCESS;
+    size_t end = listing->launch_count;
+    while (end > 0 && listing->launches[end - 1].work == 0)
+        end--;
+    for (size_t i = 0; i < end && status == CL_SUCCESS; i++) {
+        const struct listed_launch *launch = &listing->launches[i];
+        const uint64_t groups =
+            min_u64(launch->work, engine->variant.group_count);
+        if (groups > 0)
+            status = chain_kernel(chain, launch->kernel.kernel, (size_t)groups,
+                                  launch->kernel.group_size,
+                                  wants_event || i + 1 < end);
+    }
+    if (end == 0)
+        status = engine_enqueue_nothing(engine, chain, wants_event);
+    return status;
+}
+
+/* Lists what each launch works on, all of it before the first is enqueued. */
+static clmove_status enqueue_listing(const struct clmove_engine *engine,
+                                     struct ssm_listing *listing,
+                                     const struct list_call *call,
+                                     struct chain *chain, cl_event *event)
+{
+    clmove_status status = CLMOVE_SUCCESS;
+    const struct clmove_log *log = &engine->log;
+    for (size_t i = 0; i < listing->launch_count; i++) {
+        struct listed_launch *launch = &listing->launches[i];
+        launch->list = NULL;
+        launch->work = 0;
+        CHECK_STATUS(call->kind == LISTING_ZERO
+                         ? list_blocks(engine, call, launch)
+                         : list_copies(engine, call, launch));
+    }
+    const cl_int result =
+        enqueue_launches(engine, listing, chain, event != NULL);
+    status = chain_finish(chain, log, result, event);
+out:
+    for (size_t i = 0; i < listing->launch_count; i++) {
+        cl_mem *list = &listing->launches[i].list;
+        if (*list != NULL)
+            clReleaseMemObject(*list); /* the command keeps it */
+        *list = NULL;
+    }
+    return status;
+}
+
+static clmove_status enqueue_list(const struct clmove_ssm_layout *from,
                                   struct clmove_ssm_layout *to,
                                   const struct list_call *call,
                                   struct chain *chain, cl_event *event)
 {
-    clmove_status status = CLMOVE_SUCCESS;
-    const struct clmove_log *log = &to->engine->log;
-    struct listing listing = {0};
-    struct listed_launch *launches = NULL;
-    size_t launch_count = 0;
-    cl_int result = CL_SUCCESS;
-    CHECK_STATUS(make_listing(from, to, &listing));
-    launches = calloc(to->state_count, sizeof launches[0]);
-    CHECK_MEMORY(launches);
-    if (call->count > 0)
-        CHECK_STATUS(make_launches(&listing, call, launches, &launch_count));
-    for (size_t i = 0; i < launch_count && result == CL_SUCCESS; i++) {
-        if (launches[i].work > 0)
-            result = enqueue_launch(&listing, &launches[i], chain, true);
-    }
-    if (result == CL_SUCCESS && chain->enqueued == 0)
-        result = engine_enqueue_nothing(to->engine, chain, event != NULL);
-    status = chain_finish(chain, log, result, event);
-out:
-    for (size_t i = 0; launches != NULL && i < launch_count; i++)
-        release_launch(&launches[i]);
-    free(launches);
-    release_listing(&listing);
+    struct ssm_listing *listing = NULL;
+    pthread_mutex_lock(&to->mutex);
+    clmove_status status = listing_find(from, to, call->kind, &listing);
+    if (status == CLMOVE_SUCCESS)
+        status = enqueue_listing(to->engine, listing, call, chain, event);
+    pthread_mutex_unlock(&to->mutex);
     return status;
 }
 
@@ -344,8 +260,8 @@ clmove_status clmove_enqueue_ssm_copy(
           from == NULL ? "from"
           : to == NULL ? "to"
                        : "copies");
-    CHECK_STATUS(check_match(from, to));
-    CHECK_STATUS(check_apart(from, to));
+    if (from != to)
+        CHECK_STATUS(check_match(from, to));
     CHECK(count <= INT32_MAX, CLMOVE_OUT_OF_RANGE,
           "count is %zu, and must be at most 2147483647", count);
     for (size_t i = 0; i < count; i++)
@@ -353,8 +269,10 @@ clmove_status clmove_enqueue_ssm_copy(
     if (count > 0)
         CHECK_STATUS(conflicts_check(from, to, copies, count));
     CHECK_STATUS(engine_check_queue(to->engine, queue, wait_count, wait_list));
-    const struct list_call call = {
-        .kernel = "clmove_ssm_copy", .copies = copies, .count = count};
+    const struct list_call call = {.kind = from == to ? LISTING_WITHIN
+                                                      : LISTING_FROM,
+                                   .copies = copies,
+                                   .count = count};
     status = enqueue_list(from, to, &call, &chain, event);
 out:
     return status;
@@ -378,7 +296,8 @@ clmove_status clmove_enqueue_ssm_zero(struct clmove_ssm_layout *layout,
     const struct clmove_log *log = layout == NULL ? NULL : &layout->engine->log;
     struct chain chain = {
         .queue = queue, .wait_count = wait_count, .wait_list = wait_list};
-    int32_t *sorted = NULL;
+    int32_t few[FEW_BLOCKS];
+    int32_t *sorted = few;
     CHECK(layout != NULL && (blocks != NULL || count == 0),
           CLMOVE_INVALID_ARGUMENT, "%s is NULL",
           layout == NULL ? "layout" : "blocks");
@@ -389,7 +308,8 @@ clmove_status clmove_enqueue_ssm_zero(struct clmove_ssm_layout *layout,
             check_block(layout, group, true, true, blocks[i], "blocks", i));
     CHECK_STATUS(
         engine_check_queue(layout->engine, queue, wait_count, wait_list));
-    sorted = malloc(count * sizeof sorted[0] + 1);
+    if (count > FEW_BLOCKS)
+        sorted = malloc(count * sizeof sorted[0]);
     CHECK_MEMORY(sorted);
     size_t used = 0;
     if (count > 0)
@@ -399,12 +319,11 @@ clmove_status clmove_enqueue_ssm_zero(struct clmove_ssm_layout *layout,
         if (used == 0 || sorted[used - 1] != sorted[i])
             sorted[used++] = sorted[i];
     }
-    const struct list_call call = {.kernel = "clmove_ssm_zero",
-                                   .blocks = sorted,
-                                   .group = group,
-                                   .count = used};
+    const struct list_call call = {
+        .kind = LISTING_ZERO, .blocks = sorted, .group = group, .count = used};
     status = enqueue_list(layout, layout, &call, &chain, event);
 out:
-    free(sorted);
+    if (sorted != few)
+        free(sorted);
     return status;
 }

@@ -140,7 +140,7 @@ static void test_steady_state(void **state)
     host_calls_close(&calls);
 }
 
-/* Calls that copy a list do allocate: were nothing counted there, the test
+/* Calls that copy a long list do allocate: were nothing counted there, the test
  * above would prove nothing. */
 static void test_lists_are_counted(void **state)
 {

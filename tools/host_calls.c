@@ -8,6 +8,7 @@ enum {
     SMALL = 4096,    /* bytes of most moves */
     LARGE = 1 << 20, /* of one that is cut into spans on every device */
     ROWS = 8,        /* of a step, entries of lists */
+    LONG = 16,       /* entries of a list that is copied to a buffer */
     COLUMNS = 4,
     BLOCKS = 32,
     PAGE = 8192, /* holds a block of both states */
@@ -298,11 +299,11 @@ static bool copy(void *context, size_t count, cl_command_queue queue,
                  cl_event *event)
 {
     const struct host_calls *calls = context;
-    struct clmove_ssm_copy copies[ROWS];
+    struct clmove_ssm_copy copies[LONG];
     memset(copies, 0, sizeof copies);
-    for (int32_t i = 0; i < ROWS; i++) {
+    for (int32_t i = 0; i < LONG; i++) {
         copies[i].conv_from = copies[i].temporal_from = i;
-        copies[i].to = ROWS + i;
+        copies[i].to = LONG + i;
     }
     return fine(clmove_enqueue_ssm_copy(calls->layout, calls->layout, copies,
                                         count, queue, 0, NULL, event),
@@ -319,6 +320,12 @@ CALL(copy_rows)
 {
     (void)turn;
     return copy(context, ROWS, queue, event);
+}
+
+CALL(copy_long)
+{
+    (void)turn;
+    return copy(context, LONG, queue, event);
 }
 
 CALL(zero)
@@ -346,6 +353,7 @@ const struct host_call host_call_list[HOST_CALL_COUNT] = {
     {"ssm_pre, in place", 2, false, pre_in_place},
     {"ssm_post, in place", 2, false, post_in_place},
     {"ssm_indices", 1, false, indices},
-    {"ssm_copy, 1 entry", 1, true, copy_one},
-    {"ssm_copy, 8 entries", 1, true, copy_rows},
-    {"ssm_zero, 8 blocks", 1, true, zero}};
+    {"ssm_copy, 1 entry", 1, false, copy_one},
+    {"ssm_copy, 8 entries", 1, false, copy_rows},
+    {"ssm_copy, 16 entries", 1, true, copy_long},
+    {"ssm_zero, 8 blocks", 1, false, zero}};

@@ -31,12 +31,12 @@ struct host_calls {
 struct host_call {
     const char *name;
     uint32_t commands; /* that one call enqueues */
-    bool takes_list;   /* of the host, which is copied */
+    bool takes_list;   /* a long one of the host, which is copied */
     bool (*enqueue)(void *calls, cl_command_queue queue, uint32_t turn,
                     cl_event *event);
 };
 
-enum { HOST_CALL_COUNT = 17 };
+enum { HOST_CALL_COUNT = 18 };
 extern const struct host_call host_call_list[HOST_CALL_COUNT];
 
 /* The session's engine needs both parts. False after printing a failure;
