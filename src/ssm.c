@@ -31,6 +31,7 @@ void layout_release(struct clmove_ssm_layout *layout)
     free(layout->views);
     free(layout->extents);
     free(layout->groups);
+    free(layout->blocks);
     free(layout->pools);
     free(layout);
 }
@@ -63,6 +64,11 @@ static clmove_status add_state(struct clmove_ssm_layout *layout,
     if (view.handle != NULL)
         CHECK_CL(clRetainMemObject(view.handle));
     layout->views[index] = view;
+    struct layout_blocks *blocks = &layout->blocks[state->group];
+    uint32_t *least =
+        state->kind == CLMOVE_SSM_TEMPORAL ? &blocks->temporal : &blocks->conv;
+    if (state->block_count < *least)
+        *least = state->block_count;
 out:
     return status;
 }
@@ -141,6 +147,10 @@ static clmove_status allocate(struct clmove_ssm_layout *layout,
     CHECK_MEMORY(layout->extents);
     layout->groups = calloc(params->group_count, sizeof layout->groups[0]);
     CHECK_MEMORY(layout->groups);
+    layout->blocks = calloc(params->group_count, sizeof layout->blocks[0]);
+    CHECK_MEMORY(layout->blocks);
+    for (size_t i = 0; i < params->group_count; i++)
+        layout->blocks[i] = (struct layout_blocks){UINT32_MAX, UINT32_MAX};
     layout->pools = calloc(params->group_count, sizeof layout->pools[0]);
     CHECK_MEMORY(layout->pools);
     layout->state_count = params->state_count;

@@ -8,6 +8,11 @@
 
 #include <clmove/ssm.h>
 
+/* Blocks that all windows of a group have, and all its temporal states. */
+struct layout_blocks {
+    uint32_t conv, temporal;
+};
+
 /* What is kept of calls that the host lists blocks for; see ssm_listing.h. */
 enum listing_kind { LISTING_WITHIN, LISTING_FROM, LISTING_ZERO, LISTING_COUNT };
 
@@ -23,6 +28,7 @@ struct clmove_ssm_layout {
                                         their handles are retained */
     uint64_t *extents;               /* of states: bytes of one block */
     struct clmove_ssm_group *groups;
+    struct layout_blocks *blocks; /* of groups */
     uint32_t *pools;  /* of groups: the first of those that share memory */
     bool pools_alike; /* such groups place each block alike */
 };

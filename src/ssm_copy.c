@@ -54,10 +54,15 @@ static clmove_status check_block(const struct clmove_ssm_layout *layout,
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_log *log = &layout->engine->log;
     const struct clmove_ssm_group *known = &layout->groups[group];
+    const struct layout_blocks *least = &layout->blocks[group];
     CHECK(known->has_null_block == 0 || block != known->null_block,
           CLMOVE_OUT_OF_RANGE,
           "entry %zu: %s is %d, the null block of group %u", entry, name, block,
           group);
+    /* All states are looked at only to find the one that lacks the block. */
+    if (block >= 0 && (!conv || (uint32_t)block < least->conv) &&
+        (!temporal || (uint32_t)block < least->temporal))
+        goto out;
     for (size_t i = 0; i < layout->state_count; i++) {
         const struct clmove_ssm_state *state = &layout->states[i];
         const bool is_temporal = state->kind == CLMOVE_SSM_TEMPORAL;
