@@ -2,6 +2,19 @@
 
 #include "chain.h"
 
+cl_int chain_loosen(struct chain *chain)
+{
+    cl_command_queue_properties properties = 0;
+    if (chain->wait_count > 0)
+        return CL_SUCCESS;
+    const cl_int status =
+        clGetCommandQueueInfo(chain->queue, CL_QUEUE_PROPERTIES,
+                              sizeof properties, &properties, NULL);
+    chain->loose = status == CL_SUCCESS &&
+                   (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
+    return status;
+}
+
 void chain_add(struct chain *chain, cl_event event)
 {
     if (chain->last != NULL)
@@ -18,7 +31,7 @@ cl_int chain_kernel(struct chain *chain, cl_kernel kernel, size_t group_count,
     const cl_int status = clEnqueueNDRangeKernel(
         chain->queue, kernel, 1, NULL, &global, &group_size,
         chain_wait_count(chain), chain_wait_list(chain),
-        wants_event ? &event : NULL);
+        wants_event && !chain->loose ? &event : NULL);
     if (status == CL_SUCCESS)
         chain_add(chain, event);
     return status;

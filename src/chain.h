@@ -8,26 +8,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One call on its way into the queue. Commands are chained by events on every
- * kind of queue, in-order ones too: a wait list that fails must stop them all,
- * and some in-order queues go on after a failed command. */
+/* One call on its way into the queue. Commands are chained by events, on
+ * in-order queues too unless loosened: a wait list that fails must stop them
+ * all, and some in-order queues go on after a failed command. */
 struct chain {
     cl_command_queue queue;
     cl_uint wait_count;
     const cl_event *wait_list;
     cl_event last;     /* of the command enqueued last, or NULL */
     uint32_t enqueued; /* commands */
+    bool loose;        /* chained by the queue's order alone */
 };
+
+/* For a call of several commands without an event: one between two commands
+ * costs the host a microsecond. Without a wait list, which might fail, an
+ * in-order queue keeps them in order as well. */
+cl_int chain_loosen(struct chain *chain);
 
 /* What the next command waits for. */
 static inline cl_uint chain_wait_count(const struct chain *chain)
 {
-    return chain->enqueued == 0 ? chain->wait_count : 1;
+    return chain->enqueued == 0 || chain->loose ? chain->wait_count : 1;
 }
 
 static inline const cl_event *chain_wait_list(const struct chain *chain)
 {
-    return chain->enqueued == 0 ? chain->wait_list : &chain->last;
+    return chain->enqueued == 0 || chain->loose ? chain->wait_list
+                                                : &chain->last;
 }
 
 /* Takes in a command that was enqueued; `event` may be NULL for the last. */

@@ -80,7 +80,10 @@ static cl_int enqueue_all(struct chain *chain,
                           cl_uint mode, bool wants_event)
 {
     cl_int status = CL_SUCCESS;
-    if (step->aside.kernel != NULL && mode != MODE_COPY)
+    const bool copies_aside = step->aside.kernel != NULL && mode != MODE_COPY;
+    if (!wants_event && copies_aside + step->launch_count > 1)
+        status = chain_loosen(chain);
+    if (copies_aside && status == CL_SUCCESS)
         status = chain_kernel(
             chain, step->aside.kernel,
             (step->params.slot_count - 1) / step->aside.group_size + 1,

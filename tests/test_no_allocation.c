@@ -15,6 +15,7 @@ static struct {
     unsigned allocations; /* of the heap */
     unsigned objects;     /* of OpenCL */
     unsigned commands;
+    unsigned events; /* that commands were asked for */
 } counted;
 
 void *__real_malloc(size_t size);
@@ -42,6 +43,12 @@ void *__wrap_realloc(void *old, size_t size)
     return __real_realloc(old, size);
 }
 
+static cl_event *count_event(cl_event *event)
+{
+    counted.events += counted.on != 0 && event;
+    return event;
+}
+
 /* OpenCL calls that make an object, or enqueue a command. */
 #define PASS(counter, result, name, parameters, arguments)                     \
     result __real_##name parameters;                                           \
@@ -64,7 +71,7 @@ PASS(commands, cl_int, clEnqueueNDRangeKernel,
       const size_t *offset, const size_t *global, const size_t *local,
       cl_uint wait_count, const cl_event *wait_list, cl_event *event),
      (queue, kernel, dimensions, offset, global, local, wait_count, wait_list,
-      event))
+      count_event(event)))
 PASS(commands, cl_int, clEnqueueCopyBuffer,
      (cl_command_queue queue, cl_mem src, cl_mem dst, size_t src_offset,
       size_t dst_offset, size_t size, cl_uint wait_count,
@@ -74,7 +81,8 @@ PASS(commands, cl_int, clEnqueueCopyBuffer,
 
 static void start_counting(void)
 {
-    counted.allocations = counted.objects = counted.commands = 0;
+    counted.allocations = counted.objects = 0;
+    counted.commands = counted.events = 0;
     counted.on = 1;
 }
 
@@ -188,12 +196,48 @@ static void test_scratch_is_kept(void **state)
     clmove_engine_destroy(&engine);
 }
 
+/* Commands of a call are chained by events where the queue does not keep their
+ * order, or somebody asks. */
+static void test_events(void **state)
+{
+    struct test_device *device = *state;
+    struct session session = session_of(device);
+    cl_command_queue out_of_order = device_out_of_order_queue(device);
+    struct host_calls calls;
+
+    assert_true(host_calls_open(&calls, &session));
+    for (int i = 0; i < HOST_CALL_COUNT; i++) {
+        const struct host_call *call = &host_call_list[i];
+        count_call(&calls, call, 0, 0);
+        if (call->commands == 1 || strncmp(call->name, "move", 4) != 0) {
+            assert_int_equal(counted.events, 0);
+        }
+        count_call(&calls, call, 0, 1);
+        if (strcmp(call->name, "move, driver") != 0) {
+            assert_int_equal(counted.events, call->commands);
+        }
+        if (!out_of_order) {
+            continue;
+        }
+        session.queue = out_of_order;
+        count_call(&calls, call, 0, 0);
+        session.queue = device->queue;
+        assert_true(counted.events + 1 >= call->commands);
+        assert_int_equal(clFinish(out_of_order), CL_SUCCESS);
+    }
+    host_calls_close(&calls);
+    if (out_of_order) {
+        clReleaseCommandQueue(out_of_order);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steady_state),
         cmocka_unit_test(test_lists_are_counted),
         cmocka_unit_test(test_scratch_is_kept),
+        cmocka_unit_test(test_events),
     };
 
     return RUNNER_DEVICE_TESTS(argc, argv, tests);
