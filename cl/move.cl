@@ -1,71 +1,293 @@
 /* Moves of bytes, overlapping or not. */
 
 /*
- * The work is cut into jobs: pieces of one size at equal distances (a family).
- * One work-group does a job. A job is a disjoint copy, or a span: a part of an
- * overlapping move, which a group moves in memmove's order.
+ * The work is cut into jobs, one for each work-group; a family is all jobs of
+ * one launch of a move. A job moves pieces at equal distances from each other:
+ * each piece in memmove's order, and the pieces in that order too.
  *
  * Reads the banks and scratch, writes the banks and scratch.
  *
  * Why it cannot race:
  * - Between groups. The library plans launches so that no byte that a job
- *   writes is touched by another job of the launch. Neighbouring spans of one
- *   overlapping move meet at their edges only: the bytes that one needs from
- *   the other's place were saved to scratch by an earlier launch, and are taken
- *   from there.
- * - Within a group. A span is moved in tiles, upwards when the destination lies
- *   below the source, else downwards. All items load a tile before any item
- *   stores it: a barrier with both fences stands between. The next tile may be
- *   loaded before that barrier: what it loads lies beyond all that earlier
- *   tiles store, even where a vector reaches below or above the bytes that it
- *   is loaded for (see move_up, move_down). The edge of a span is stored last,
- *   after the barrier that follows the last load.
- * - A work-group that does several jobs or entries needs no barrier between
- *   them: they have no byte in common that either writes.
+ *   writes is touched by another job of the launch. A move that overlaps itself
+ *   is cut into spans, and those into columns, a job each. Spans meet at their
+ *   edges only: the bytes that one needs from the other's place were saved to
+ *   scratch by an earlier launch, and are taken from there. Where a span has
+ *   several columns, the pieces of a column are as far apart as source and
+ *   destination are, so that each is stored where the one before it was loaded:
+ *   columns have no byte in common.
+ * - Within a group. All items load a tile before any item stores it: a barrier
+ *   with both fences stands between. A local one stands before the next tile is
+ *   loaded, since local memory is written again. No tile is loaded from where
+ *   an earlier one was stored: that is memmove's order.
+ * - No access leaves the bytes that are moved: those beside them may be another
+ *   group's.
  * All barriers stand in flow that is uniform for the group.
  *
- * Macros: those of common.cl.
+ * Macros: those of common.cl, CLMOVE_TILE.
  */
 
 #ifndef CLMOVE_COMMON
 #include "common.cl"
 #endif
 
-/* Vectors of a tile that an item holds. Two, and the next two on their way,
- * keep enough loads in flight on a GPU. */
+/* Bytes that a group holds in local memory at once, a multiple of 16. */
+#ifndef CLMOVE_TILE
+#define CLMOVE_TILE 16384
+#endif
+
 #if CLMOVE_CPU
-#define TILE_VECTORS 8
+
+/* A group is a loop on one core, and loads are fast at any address: bytes go
+ * through registers. */
+#define TILE_VECTORS 1
+
+/* 16 bytes at any address. */
+typedef uint4 __attribute__((aligned(1))) any_vector;
+
+/* `held` vectors of each item: all items load theirs, `wait`, and store. */
+#define MOVE_ROUND(dst, src, held, wait)                                       \
+    do {                                                                       \
+        uint4 values[held];                                                    \
+        _Pragma("unroll") for (uint k = 0; k < held; k++)                      \
+        {                                                                      \
+            values[k] =                                                        \
+                ((__global const any_vector *)(src))[item + k * items];        \
+        }                                                                      \
+        wait;                                                                  \
+        _Pragma("unroll") for (uint k = 0; k < held; k++)                      \
+        {                                                                      \
+            ((__global any_vector *)(dst))[item + k * items] = values[k];      \
+        }                                                                      \
+    } while (0)
+#define EVERYBODY barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+
+/* Less than a vector for each item, one byte at a time. */
+static void move_bytes(__global uchar *dst, __global const uchar *src,
+                       uint size, int up, uint item, uint items)
+{
+    for (uint done = 0; done < size; done += items) {
+        const int mine = item < size - done;
+        const uint i = up ? done + item : size - 1 - done - item;
+        uchar held = 0;
+        if (mine)
+            held = src[i];
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        if (mine)
+            dst[i] = held;
+    }
+}
+
+/* In rounds of 8 vectors, of one, of bytes; the bytes are those that memmove
+ * would move last. Stores of a round lie behind all that later rounds load.
+ * Where source and destination are disjoint, large rounds need no barriers. */
+static void move_run(__global uchar *dst, __global const uchar *src, ulong size,
+                     int up, uint item, uint items)
+{
+    const int apart =
+        (ulong)dst - (ulong)src >= size && (ulong)src - (ulong)dst >= size;
+    const ulong one = items * 16ul;
+    const ulong large = size / (8 * one);
+    const uint small = (uint)(size / one - large * 8);
+    const uint rest = (uint)(size - (large * 8 + small) * one);
+    /* Of the first large round, and of the first small one. */
+    const ulong begin = up ? 0 : size - 8 * one;
+    const ulong then = up ? large * 8 * one : rest + (small - 1) * one;
+    for (ulong round = 0; apart && round < large; round++) {
+        const ulong at = up ? begin + round * 8 * one : begin - round * 8 * one;
+        MOVE_ROUND(dst + at, src + at, 8, (void)0);
+    }
+    for (ulong round = 0; !apart && round < large; round++) {
+        const ulong at = up ? begin + round * 8 * one : begin - round * 8 * one;
+        MOVE_ROUND(dst + at, src + at, 8, EVERYBODY);
+    }
+    for (uint round = 0; round < small; round++) {
+        const ulong at = up ? then + round * one : then - round * one;
+        MOVE_ROUND(dst + at, src + at, 1, EVERYBODY);
+    }
+    move_bytes(dst + (up ? size - rest : 0), src + (up ? size - rest : 0), rest,
+               up, item, items);
+}
+
+static void move_piece(__global uchar *dst, __global const uchar *low,
+                       __global const uchar *high, uint boundary, uint size,
+                       int up, __local uint4 *tile, uint item, uint items)
+{
+    (void)tile;
+    if (up) {
+        move_run(dst, low, boundary, up, item, items);
+        move_run(dst + boundary, high, size - boundary, up, item, items);
+    } else {
+        move_run(dst + boundary, high, size - boundary, up, item, items);
+        move_run(dst, low, boundary, up, item, items);
+    }
+}
+
 #else
-#define TILE_VECTORS 2
+
+/* A source that is not aligned begins up to 15 bytes after the tile's start. */
+#define TILE_VECTORS (CLMOVE_TILE / 16 + 1)
+
+/* A run of bytes in two parts: byte i is low[i] below `boundary`, else
+ * high[i - boundary]. The parts meet at addresses that are multiples of 16. */
+#define RUN_PARAMETERS                                                         \
+    __global const uchar *low, __global const uchar *high, uint boundary,      \
+        uint size
+#define RUN low, high, boundary, size
+
+/* A byte of a run; 0 beside it. */
+static uchar run_byte(RUN_PARAMETERS, int i)
+{
+    if (i < 0 || i >= (int)size)
+        return 0;
+    return (uint)i < boundary ? low[i] : high[(uint)i - boundary];
+}
+
+/* A part's whole vectors, and where in the tile they go. */
+struct part {
+    __global const uint4 *from;
+    __local uint4 *to;
+    uint count;
+};
+
+/* `full` vectors from byte `head` of a run on, as two parts: the longer one
+ * first. */
+static void find_parts(RUN_PARAMETERS, uint head, uint full, __local uint4 *to,
+                       struct part *most, struct part *rest)
+{
+    const uint end = head + full * 16;
+    const uint turn = min(max(boundary, head), end);
+    const uint below = (turn - head) / 16;
+    const struct part first = {(__global const uint4 *)(low + head), to, below};
+    const struct part second = {
+        (__global const uint4 *)(high + (int)(turn - boundary)), to + below,
+        full - below};
+    (void)size;
+    *most = below * 2 < full ? second : first;
+    *rest = below * 2 < full ? first : second;
+}
+
+/* Loads a run of up to CLMOVE_TILE bytes into local memory, in phase with its
+ * source, and returns that phase: byte i of the run is byte phase + i of the
+ * tile. Vectors that the run begins or ends in are loaded byte by byte, and
+ * filled with zeros. */
+static uint load_tile(__local uint4 *tile, RUN_PARAMETERS, uint item,
+                      uint items)
+{
+    const uint phase = (uint)(ulong)(boundary > 0 ? low : high) & 15u;
+    const uint head = min((0u - phase) & 15u, size);
+    const uint full = (size - head) / 16;
+    const uint first_bytes = head > 0 ? 16 : 0;
+    const uint narrow = first_bytes + (head + full * 16 < size ? 16 : 0);
+    const int last = (int)(head + full * 16) - (int)first_bytes;
+    __local uchar *bytes = (__local uchar *)tile + phase;
+    struct part most, rest;
+    find_parts(RUN, head, full, tile + (phase != 0), &most, &rest);
+    /* On their way beside the many loads of the longer part. */
+    uint4 rest_held = 0;
+    uchar byte_held = 0;
+    const int i = (int)item + (item < first_bytes ? 0 - (int)phase : last);
+    if (item < rest.count)
+        rest_held = rest.from[item];
+    if (item < narrow)
+        byte_held = run_byte(RUN, i);
+    for (uint v = item; v < most.count; v += CLMOVE_HELD * items) {
+        uint4 held[CLMOVE_HELD];
+        _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)
+        {
+            if (v + k * items < most.count)
+                held[k] = most.from[v + k * items];
+        }
+        _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)
+        {
+            if (v + k * items < most.count)
+                most.to[v + k * items] = held[k];
+        }
+    }
+    if (item < rest.count)
+        rest.to[item] = rest_held;
+    if (item < narrow)
+        bytes[i] = byte_held;
+    /* More than one for each item: small groups, long edges. */
+    for (uint v = item + items; v < rest.count; v += items)
+        rest.to[v] = rest.from[v];
+    for (uint n = item + items; n < narrow; n += items) {
+        const int k = (int)n + (n < first_bytes ? 0 - (int)phase : last);
+        bytes[k] = run_byte(RUN, k);
+    }
+    return phase;
+}
+
+/* Stores a run that load_tile has loaded. */
+static void store_tile(__global uchar *dst, __local const uint4 *tile,
+                       uint phase, uint size, uint item, uint items)
+{
+    __local const uchar *bytes = (__local const uchar *)tile + phase;
+    const uint head = min((0u - (uint)(ulong)dst) & 15u, size);
+    const uint full = (size - head) / 16;
+    const uint narrow = size - full * 16;
+    const uint shift = (phase + head) & 15u;
+    __local const ulong2 *from =
+        (__local const ulong2 *)tile + (phase + head) / 16;
+    __global uint4 *to = (__global uint4 *)(dst + head);
+    if (shift == 0) {
+        for (uint v = item; v < full; v += items)
+            to[v] = as_uint4(from[v]);
+    } else {
+        for (uint v = item; v < full; v += items)
+            to[v] = pair_value((pair)(from[v], from[v + 1]), shift);
+    }
+    for (uint n = item; n < narrow; n += items) {
+        const uint i = n < head ? n : n + full * 16;
+        dst[i] = bytes[i];
+    }
+}
+
+/* `size` bytes from two places, or one, in memmove's order: tile by tile, each
+ * but the ends aligned at its source. Nobody waits for a narrow store. */
+static void move_piece(__global uchar *dst, __global const uchar *low,
+                       __global const uchar *high, uint boundary, uint size,
+                       int up, __local uint4 *tile, uint item, uint items)
+{
+    const uint skew = (uint)(ulong)(boundary > 0 ? low : high) & 15u;
+    const uint tiles =
+        size <= CLMOVE_TILE ? 1 : (skew + size - 1) / CLMOVE_TILE + 1;
+    for (uint done = 0; done < tiles; done++) {
+        const uint i = up ? done : tiles - 1 - done;
+        const uint begin = i == 0 ? 0 : i * CLMOVE_TILE - skew;
+        const uint here =
+            (i + 1 == tiles ? size : (i + 1) * CLMOVE_TILE - skew) - begin;
+        const uint part = min(max(boundary, begin), begin + here) - begin;
+        const uint phase =
+            load_tile(tile, low + begin, high + (int)(begin + part - boundary),
+                      part, here, item, items);
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        store_tile(dst + begin, tile, phase, here, item, items);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
 #endif
 
 /* Mirrors of the structures in src/jobs.h. */
-enum {
-    JOB_DISJOINT = 0,
-    JOB_UP = 1,
-    JOB_DOWN = 2,
-    JOB_KIND = 3,
-    JOB_FROM_END = 4
-};
+enum { JOB_DISJOINT = 0, JOB_UP = 1, JOB_DOWN = 2, JOB_KIND = 3, JOB_SAVE = 4 };
 
-/* Piece i starts i strides after piece 0 (strides may be negative: all sums
- * wrap) and has min(size, limit - i * limit_stride) bytes; with FROM_END a
- * piece that is cut short loses its beginning, else its end. A disjoint piece
- * is cut into tiles, a job each; a span is one job. */
+/* Places below are bytes from the last multiple of 16 before the destination:
+ * `skew` + i for byte i of the move. A span is a range of places; a job moves
+ * what is stored in its column: pieces of `piece` bytes, `stride` apart, from
+ * the column's start. Of disjoint moves, and of those in one span, no edges are
+ * saved. */
 struct family {
-    ulong src, dst;               /* of piece 0, bytes from the bank's start */
-    ulong src_stride, dst_stride; /* bytes between pieces */
-    ulong size;
-    ulong limit, limit_stride;
-    ulong tile;              /* bytes of a job at most */
-    ulong edge;              /* of span 0, bytes from the start of scratch */
-    ulong edge_stride;       /* bytes between the spans' edges */
-    ulong edge_size;         /* of all spans but the last; 0: no edges */
+    ulong src, dst; /* of byte 0, bytes from the banks' starts */
+    ulong size;     /* of the move, bytes */
+    ulong span, stride;
+    ulong piece;             /* bytes at most */
+    ulong edge;              /* of the first, bytes from the start of scratch */
+    ulong distance;          /* between source and destination; 0: no edges */
     uint src_bank, dst_bank; /* CLMOVE_BANKS means scratch */
     uint mode;
-    uint tiles; /* jobs of a piece */
+    uint columns; /* of a span */
+    uint pieces;  /* of a column at most */
     uint job_count;
-    uint unused;
 };
 
 struct small_move {
@@ -81,160 +303,161 @@ struct chunk {
     uint smalls; /* not 0: small moves */
 };
 
-/* Bytes to a lower address, one at a time, in memmove's order. Stores of one
- * round lie below all that later rounds load. */
-static void bytes_up(__global uchar *dst, __global const uchar *src, ulong size,
-                     uint item, uint items)
+/* A family's fields, passed on one by one: a structure that is passed on takes
+ * a copy in slow memory with it. */
+#define MOVE_PARAMETERS                                                        \
+    ulong size, ulong span, ulong stride, ulong piece_size, ulong distance,    \
+        uint mode, uint columns, uint pieces, uint job
+#define MOVE_ARGUMENTS(family, job)                                            \
+    (family).size, (family).span, (family).stride, (family).piece,             \
+        (family).distance, (family).mode, (family).columns, (family).pieces,   \
+        job
+
+/* Vectors of an edge: `distance` bytes at the start of the next span when
+ * moving up, at the end of the one before when moving down. */
+static ulong edge_vectors(ulong distance)
 {
-    for (ulong first = 0; first < size; first += items) {
-        const ulong i = first + item;
-        uchar held = 0;
-        if (i < size)
-            held = src[i];
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        if (i < size)
-            dst[i] = held;
-    }
+    return (distance + 15) / 16;
 }
 
-/* The same to a higher address, from the end. */
-static void bytes_down(__global uchar *dst, __global const uchar *src,
-                       ulong size, uint item, uint items)
+/* Edges are saved from the next multiple of 16 on. */
+static __global uchar *edges_start(__global uchar *scratch)
 {
-    for (ulong done = 0; done < size; done += items) {
-        const int mine = item < size - done;
-        const ulong i = size - 1 - done - item;
-        uchar held = 0;
-        if (mine)
-            held = src[i];
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        if (mine)
-            dst[i] = held;
-    }
+    return scratch + ((0u - (uint)(ulong)scratch) & 15u);
 }
 
-/* A tile: TILE_VECTORS vectors of every item, side by side. */
-static void load_tile(pair *held, __global const uchar *src, uint phase,
-                      uint item, uint items)
+/* A vector of an edge: its bytes at place + 0 to 15 of the source, 0 for those
+ * that are none of the move's. The first byte of the move is at skew. */
+static uint4 load_edge(__global const uchar *src, ulong place, uint skew,
+                       ulong size)
 {
-    _Pragma("unroll") for (uint k = 0; k < TILE_VECTORS; k++)
+    ulong2 vector = 0;
+    if (size >= 16 && place - skew <= size - 16)
+        return *(__global const uint4 *)(src + place);
+    /* Rare; unrolled it would take registers from the moves. */
+    _Pragma("nounroll") for (uint i = 16; i > 0; i--)
     {
-        held[k] = load_pair(src, item + k * items, phase);
+        ulong byte = 0;
+        if (place + i - 1 - skew < size)
+            byte = src[place + i - 1];
+        if (i > 8)
+            vector.y = vector.y << 8 | byte;
+        else
+            vector.x = vector.x << 8 | byte;
     }
+    return as_uint4(vector);
 }
 
-static void store_tile(const pair *held, __global uchar *dst, uint phase,
-                       uint item, uint items)
+/* Job of a family that saves edges: columns are parts of an edge here, pieces
+ * the number of edges. Spans move later, so nothing is stored that is loaded.
+ */
+static void save_edges(__global uchar *dst_bank, __global const uchar *src_bank,
+                       __global uchar *scratch, MOVE_PARAMETERS, uint item,
+                       uint items)
 {
-    _Pragma("unroll") for (uint k = 0; k < TILE_VECTORS; k++)(
-        (__global uint4 *)dst)[item + k * items] = pair_value(held[k], phase);
-}
-
-/* Less than a tile: `count` vectors that all items load before any stores. */
-static void move_rest(__global uchar *dst, __global const uchar *src,
-                      uint phase, uint count, uint item, uint items)
-{
-    pair held[TILE_VECTORS];
-    _Pragma("unroll") for (uint k = 0; k < TILE_VECTORS; k++)
-    {
-        if (item + k * items < count)
-            held[k] = load_pair(src, item + k * items, phase);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    _Pragma("unroll") for (uint k = 0; k < TILE_VECTORS; k++)
-    {
-        if (item + k * items < count)
-            ((__global uint4 *)dst)[item + k * items] =
-                pair_value(held[k], phase);
-    }
-}
-
-/* Vectors to a lower address. With the distance s, vector i is stored at 16 i;
- * what is loaded for it begins at 16 (i + floor(s / 16)): never below its own
- * place, so never where an earlier tile, or the head, is stored. */
-static void vectors_up(__global uchar *dst, __global const uchar *src,
-                       uint phase, ulong count, uint item, uint items)
-{
-    const uint step = TILE_VECTORS * items;
-    const ulong bytes = step * 16ul;
-    const ulong tiles = count / step;
-    pair held[TILE_VECTORS];
-    pair next[TILE_VECTORS];
-    if (tiles > 0)
-        load_tile(held, src, phase, item, items);
-    for (ulong tile = 0; tile < tiles; tile++) {
-        if (tile + 1 < tiles)
-            load_tile(next, src + bytes, phase, item, items);
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        store_tile(held, dst, phase, item, items);
-        _Pragma("unroll") for (uint k = 0; k < TILE_VECTORS; k++)
-        {
-            held[k] = next[k];
-        }
-        src += bytes;
-        dst += bytes;
-    }
-    move_rest(dst, src, phase, (uint)(count - tiles * step), item, items);
-}
-
-/* Vectors to a higher address, from the end. With the distance s, vector i is
- * stored at 16 i; what is loaded for it ends at 16 (i + 2 - ceil(s / 16)) at
- * most: never above its own place. */
-static void vectors_down(__global uchar *dst, __global const uchar *src,
-                         uint phase, ulong count, uint item, uint items)
-{
-    const uint step = TILE_VECTORS * items;
-    const ulong bytes = step * 16ul;
-    const ulong tiles = count / step;
-    pair held[TILE_VECTORS];
-    pair next[TILE_VECTORS];
-    src += tiles * bytes;
-    dst += tiles * bytes;
-    move_rest(dst, src, phase, (uint)(count - tiles * step), item, items);
-    if (tiles > 0)
-        load_tile(held, src - bytes, phase, item, items);
-    for (ulong tile = 0; tile < tiles; tile++) {
-        src -= bytes;
-        dst -= bytes;
-        if (tile + 1 < tiles)
-            load_tile(next, src - bytes, phase, item, items);
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        store_tile(held, dst, phase, item, items);
-        _Pragma("unroll") for (uint k = 0; k < TILE_VECTORS; k++)
-        {
-            held[k] = next[k];
+    (void)stride;
+    const uint skew = (uint)(ulong)dst_bank & 15u;
+    __global const uchar *src = src_bank - skew;
+    __global uint4 *saved = (__global uint4 *)edges_start(scratch);
+    const int up = (mode & JOB_KIND) == JOB_UP;
+    const uint row = job / columns;
+    const ulong vectors = edge_vectors(distance);
+    const ulong begin = (job - row * columns) * (piece_size / 16);
+    const uint width = (uint)min(piece_size / 16, vectors - begin);
+    const ulong first = row * (ulong)pieces;
+    const ulong edges = (skew + size - 1) / span;
+    const uint count =
+        first >= edges ? 0 : (uint)min(edges - first, (ulong)pieces) * width;
+    uint edge = item / width;
+    uint vector = item - edge * width;
+    const uint edge_step = items / width;
+    const uint vector_step = items - edge_step * width;
+    for (uint i = item; i < count; i += items) {
+        const ulong number = first + edge;
+        const ulong at = begin + vector;
+        /* Where the bytes are stored, and with that where they are loaded. */
+        const ulong place = (number + 1) * span + at * 16 +
+                            (up ? 0 - distance : distance - vectors * 16);
+        saved[number * vectors + at] = load_edge(src, place, skew, size);
+        edge += edge_step;
+        vector += vector_step;
+        if (vector >= width) {
+            vector -= width;
+            edge++;
         }
     }
 }
 
-/* `size` bytes to a lower address in the same memory. */
-static void move_up(__global uchar *dst, __global const uchar *src, ulong size,
-                    uint item, uint items)
+/* Job of a family that moves. What lies behind the span's end in the source
+ * (moving up; before its beginning moving down) comes from the saved edge. */
+static void move_column(__global uchar *dst_bank,
+                        __global const uchar *src_bank,
+                        __global const uchar *edges, MOVE_PARAMETERS,
+                        __local uint4 *tile, uint item, uint items)
 {
-    struct cut cut;
-    cut_range(dst, src, size, &cut);
-    const ulong body = cut.head + cut.count * 16;
-    bytes_up(dst, src, cut.head, item, items);
-    vectors_up(dst + cut.head, src + cut.head, cut.phase, cut.count, item,
-               items);
-    bytes_up(dst + body, src + body, size - body, item, items);
+    const uint skew = (uint)(ulong)dst_bank & 15u;
+    __global uchar *dst = dst_bank - skew;
+    __global const uchar *src = src_bank - skew;
+    const int up = (mode & JOB_KIND) != JOB_DOWN;
+    const ulong end = skew + size; /* places from skew on are moved */
+    const uint row = columns == 1 ? job : job / columns;
+    const ulong at = (job - row * columns) * piece_size;
+    const uint width = (uint)min(piece_size, stride - at);
+    const ulong begin = row * span; /* of the span */
+    const ulong vectors = edge_vectors(distance);
+    const int meets = distance != 0 && (up ? begin + span < end : row > 0);
+    /* Where loads turn to the edge, and what lies there. */
+    const ulong border = begin + (up ? span - distance : distance);
+    __global const uchar *edge =
+        edges + (up ? row * vectors * 16 : row * vectors * 16 - distance);
+    ulong place = begin + at + (up ? 0 : (pieces - 1) * stride);
+    for (uint left = pieces; left > 0; left--) {
+        const ulong first = max(place, (ulong)skew);
+        const ulong last = min(place + width, end);
+        place = up ? place + stride : place - stride;
+        if (first >= last)
+            continue; /* before or behind the move: for all items alike */
+        const uint here = (uint)(last - first);
+        __global const uchar *low = src + first;
+        __global const uchar *high = low;
+        uint boundary = here;
+        if (meets) {
+            boundary = (uint)(min(max(border, first), last) - first);
+            high =
+                up ? edge + (long)(first + boundary - border) : low + boundary;
+            low = up ? low : edge + (first - begin);
+        }
+        move_piece(dst + first, low, high, boundary, here, up, tile, item,
+                   items);
+    }
 }
 
-/* `size` bytes to a higher address in the same memory. */
-static void move_down(__global uchar *dst, __global const uchar *src,
-                      ulong size, uint item, uint items)
+/* One family, a job for each group. */
+__kernel void clmove_move(__global const uchar *src_bank,
+                          __global uchar *dst_bank, __global uchar *scratch,
+                          const struct family family)
 {
-    struct cut cut;
-    cut_range(dst, src, size, &cut);
-    const ulong body = cut.head + cut.count * 16;
-    bytes_down(dst + body, src + body, size - body, item, items);
-    vectors_down(dst + cut.head, src + cut.head, cut.phase, cut.count, item,
-                 items);
-    bytes_down(dst, src, cut.head, item, items);
+    __local uint4 tile[TILE_VECTORS];
+    move_column(dst_bank + family.dst, src_bank + family.src,
+                edges_start(scratch + family.edge),
+                MOVE_ARGUMENTS(family, (uint)get_group_id(0)), tile,
+                (uint)get_local_id(0), (uint)get_local_size(0));
 }
 
-/* copy_disjoint with few registers and few loads in flight: for edges and small
- * moves, beside code that needs the registers. */
+/* The same for a family that saves edges: together they would take registers
+ * that moves need. */
+__kernel void clmove_save(__global const uchar *src_bank,
+                          __global uchar *dst_bank, __global uchar *scratch,
+                          const struct family family)
+{
+    save_edges(dst_bank + family.dst, src_bank + family.src,
+               scratch + family.edge,
+               MOVE_ARGUMENTS(family, (uint)get_group_id(0)),
+               (uint)get_local_id(0), (uint)get_local_size(0));
+}
+
+/* Small moves have few registers and few loads in flight: other moves in the
+ * same kernel need the registers. */
 static void copy_small(__global uchar *dst, __global const uchar *src,
                        ulong size, uint item, uint items)
 {
@@ -246,85 +469,6 @@ static void copy_small(__global uchar *dst, __global const uchar *src,
     for (ulong i = item; i < cut.count; i += items)
         to[i] = pair_value(load_pair(src + cut.head, i, cut.phase), cut.phase);
     copy_bytes(dst + body, src + body, size - body, item, items);
-}
-
-/* Where a piece lies, in bytes from the banks' starts. */
-struct piece {
-    ulong src, dst, size;
-};
-
-static void make_piece(ulong src, ulong src_stride, ulong dst, ulong dst_stride,
-                       ulong size, ulong limit, ulong limit_stride, uint mode,
-                       uint index, struct piece *piece)
-{
-    piece->size = min(size, limit - index * limit_stride);
-    const ulong skip = (mode & JOB_FROM_END) != 0 ? size - piece->size : 0;
-    piece->src = src + index * src_stride + skip;
-    piece->dst = dst + index * dst_stride + skip;
-}
-
-/* Piece `index` of a family. A macro: a family that is passed on to a function
- * takes a copy in slow memory with it. */
-#define FIND_PIECE(family, index, piece)                                       \
-    make_piece((family).src, (family).src_stride, (family).dst,                \
-               (family).dst_stride, (family).size, (family).limit,             \
-               (family).limit_stride, (family).mode, index, piece)
-
-/* Tile `number` of a disjoint piece by the whole group. */
-static void copy_tile(__global uchar *dst_bank, __global const uchar *src_bank,
-                      const struct piece *piece, ulong tile, uint number,
-                      uint item, uint items)
-{
-    const ulong begin = number * tile;
-    if (begin < piece->size)
-        copy_disjoint(dst_bank + (piece->dst + begin),
-                      src_bank + (piece->src + begin),
-                      min(piece->size - begin, tile), item, items);
-}
-
-/* A span by the whole group. All spans but the last in memmove's order meet
- * `edge` bytes that the next one overwrites: above their own when moving up,
- * below when moving down. Those come from `edges`. */
-static void move_span(__global uchar *dst_bank, __global const uchar *src_bank,
-                      const struct piece *piece, int up, ulong edge,
-                      __global const uchar *edges, uint item, uint items)
-{
-    __global uchar *dst = dst_bank + piece->dst;
-    __global const uchar *src = src_bank + piece->src;
-    const ulong own = piece->size - edge;
-    if (up)
-        move_up(dst, src, own, item, items);
-    else
-        move_down(dst + edge, src + edge, own, item, items);
-    copy_small(up ? dst + own : dst, edges, edge, item, items);
-}
-
-/* One disjoint family, a job for each group. */
-__kernel void clmove_copy(__global const uchar *src_bank,
-                          __global uchar *dst_bank, const struct family family)
-{
-    const uint job = (uint)get_group_id(0);
-    const uint index = job / family.tiles;
-    struct piece piece;
-    FIND_PIECE(family, index, &piece);
-    copy_tile(dst_bank, src_bank, &piece, family.tile,
-              job - index * family.tiles, (uint)get_local_id(0),
-              (uint)get_local_size(0));
-}
-
-/* One family of spans, a span for each group. */
-__kernel void clmove_shift(__global const uchar *src_bank,
-                           __global uchar *dst_bank,
-                           __global const uchar *scratch,
-                           const struct family family)
-{
-    const uint job = (uint)get_group_id(0);
-    struct piece piece;
-    FIND_PIECE(family, job, &piece);
-    move_span(dst_bank, src_bank, &piece, (family.mode & JOB_KIND) == JOB_UP,
-              job + 1 < family.job_count ? family.edge_size : 0,
-              scratch + (family.edge + job * family.edge_stride),
-              (uint)get_local_id(0), (uint)get_local_size(0));
 }
 
 /*
@@ -371,6 +515,7 @@ __kernel void clmove_batch(BANK_EACH(BANK_PARAMETER) __global uchar *scratch,
                            const struct batch_launch launch)
 {
     BANK_ARRAY banks[CLMOVE_BANKS + 1];
+    __local uint4 tile[TILE_VECTORS];
     const uint item = (uint)get_local_id(0);
     const uint items = (uint)get_local_size(0);
     if (item == 0) {
@@ -390,21 +535,17 @@ __kernel void clmove_batch(BANK_EACH(BANK_PARAMETER) __global uchar *scratch,
     }
     __global const struct family *family =
         (__global const struct family *)lists + chunk.first;
-    __global uchar *dst = find_bank(banks, family->dst_bank, slice);
-    __global const uchar *src = find_bank(banks, family->src_bank, slice);
-    const uint kind = family->mode & JOB_KIND;
-    const uint index = chunk.job / family->tiles;
-    struct piece piece;
-    FIND_PIECE(*family, index, &piece);
-    if (kind == JOB_DISJOINT)
-        copy_tile(dst, src, &piece, family->tile,
-                  chunk.job - index * family->tiles, item, items);
+    __global uchar *dst =
+        find_bank(banks, family->dst_bank, slice) + family->dst;
+    __global const uchar *src =
+        find_bank(banks, family->src_bank, slice) + family->src;
+    __global uchar *edges = banks[CLMOVE_BANKS] + family->edge;
+    if ((family->mode & JOB_SAVE) != 0)
+        save_edges(dst, src, edges, MOVE_ARGUMENTS(*family, chunk.job), item,
+                   items);
     else
-        move_span(dst, src, &piece, kind == JOB_UP,
-                  chunk.job + 1 < family->job_count ? family->edge_size : 0,
-                  banks[CLMOVE_BANKS] +
-                      (family->edge + chunk.job * family->edge_stride),
-                  item, items);
+        move_column(dst, src, edges_start(edges),
+                    MOVE_ARGUMENTS(*family, chunk.job), tile, item, items);
 }
 
 /*
@@ -420,6 +561,7 @@ __kernel void clmove_batch(BANK_EACH(BANK_PARAMETER) __global uchar *scratch,
 #define CLMOVE_BATCH_SLICE 256
 #endif
 #define DEVICE_TILE 32768ul
+#define WHOLE_PIECE (1ul << 30) /* sizes of pieces have 32 bits */
 
 /* Up to this many slices all groups share every entry; above, a slice is the
  * work of one group, since looking at all of them would cost more than it
@@ -478,19 +620,21 @@ static ulong entry_tiles(const struct entry *entry)
     return overlaps_itself(entry) ? 1ul : (entry->size - 1) / DEVICE_TILE + 1ul;
 }
 
-static void move_entry_tile(const struct entry *entry, ulong tile, uint item,
-                            uint items)
+/* An entry's tile, or all of an entry that overlaps itself. */
+static void move_entry(const struct entry *entry, ulong number,
+                       __local uint4 *tile, uint item, uint items)
 {
-    if (overlaps_itself(entry)) {
-        if (entry->dst < entry->src)
-            move_up(entry->dst, entry->src, entry->size, item, items);
-        else
-            move_down(entry->dst, entry->src, entry->size, item, items);
-        return;
+    const int whole = overlaps_itself(entry);
+    const int up = entry->dst < entry->src;
+    const ulong most = whole ? WHOLE_PIECE : DEVICE_TILE;
+    const ulong begin = whole ? 0 : number * DEVICE_TILE;
+    const ulong end = whole ? entry->size : min(begin + most, entry->size);
+    for (ulong done = begin; done < end; done += most) {
+        const uint size = (uint)min(end - done, most);
+        const ulong at = up || !whole ? done : end - done - size;
+        move_piece(entry->dst + at, entry->src + at, entry->src, size, size, up,
+                   tile, item, items);
     }
-    const ulong begin = tile * DEVICE_TILE;
-    copy_disjoint(entry->dst + begin, entry->src + begin,
-                  min(entry->size - begin, DEVICE_TILE), item, items);
 }
 
 /* The tiles of entries [first, end): sums[i] becomes those of entries up to and
@@ -547,6 +691,7 @@ __kernel void clmove_batch_device(__global uchar *src_base,
 {
     const ulong count = batch.count;
     __local ulong sums[CLMOVE_BATCH_SLICE * 2];
+    __local uint4 tile[TILE_VECTORS];
     const uint item = (uint)get_local_id(0);
     const uint items = (uint)get_local_size(0);
     const ulong group = get_group_id(0);
@@ -574,16 +719,17 @@ __kernel void clmove_batch_device(__global uchar *src_base,
         const ulong total = number_tiles(&lists, first, in_slice, sums,
                                          fault_list, item, items);
         /* This group's first tile in the slice, and the step to its next. */
-        ulong tile = shared ? (group + groups - numbered % groups) % groups : 0;
+        ulong number =
+            shared ? (group + groups - numbered % groups) % groups : 0;
         uint i = 0;
-        for (; tile < total; tile += shared ? groups : 1) {
+        for (; number < total; number += shared ? groups : 1) {
             int fault = 0;
             /* Bounded: PoCL 3.1 cannot cut a kernel at a loop without end. */
-            while (i < CLMOVE_BATCH_SLICE - 1 && sums[i] <= tile)
+            while (i < CLMOVE_BATCH_SLICE - 1 && sums[i] <= number)
                 i++;
             const struct entry entry = read_entry(&lists, first + i, &fault);
-            move_entry_tile(&entry, tile - (i == 0 ? 0 : sums[i - 1]), item,
-                            items);
+            move_entry(&entry, number - (i == 0 ? 0 : sums[i - 1]), tile, item,
+                       items);
         }
         numbered += total;
         barrier(CLK_LOCAL_MEM_FENCE); /* sums are written again */

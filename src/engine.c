@@ -135,18 +135,15 @@ static clmove_status make_call_kernel(struct clmove_engine *engine,
                                       enum engine_call call,
                                       struct engine_kernel *kernel)
 {
-    static const char *const names[CALL_COUNT] = {"clmove_copy", "clmove_shift",
+    static const char *const names[CALL_COUNT] = {"clmove_move", "clmove_save",
                                                   "clmove_batch_device"};
     clmove_status status = CLMOVE_SUCCESS;
     cl_program program = NULL;
     uint32_t banks = 0;
     CHECK_STATUS(
         engine_program(engine, CLMOVE_PART_MOVES, 1, &program, &banks));
-    status =
-        engine_make_kernel(engine, program, names[call],
-                           call == CALL_COPY ? engine->variant.copy_group_size
-                                             : engine->variant.move_group_size,
-                           kernel);
+    status = engine_make_kernel(engine, program, names[call],
+                                engine->variant.move_group_size, kernel);
 out:
     return status;
 }

@@ -28,7 +28,7 @@ struct engine_kernel {
 };
 
 /* Kernels whose arguments change from call to call. */
-enum engine_call { CALL_COPY, CALL_SHIFT, CALL_BATCH_DEVICE, CALL_COUNT };
+enum engine_call { CALL_MOVE, CALL_SAVE, CALL_BATCH_DEVICE, CALL_COUNT };
 
 /* A kernel object for every mix of buffers and SVM among its first 6 memories,
  * a bit for each that is SVM: NVIDIA's driver 580 refuses a launch

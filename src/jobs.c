@@ -6,18 +6,22 @@
 
 #include <clmove/move.h>
 
-/* Pieces of a span that is moved in segments: saved edges are one of them. */
-enum { PIECES = 8 };
+/* Distances in a column at least, since edges cost one: where there are more
+ * spans than one. And at most, for distances so small that all is edges. */
+enum { COLUMN_MIN = 4, COLUMN_MAX = 1024 };
 
-/* Tiles of a piece at most. */
+/* Larger pieces rather than more groups than any device can run. */
 enum { JOBS_MAX = 1 << 20 };
-
-/* Segments without edges at most: a launch each. */
-enum { SEGMENTS_MAX = 16 };
+#define PIECE_MAX (UINT64_C(1) << 30)
 
 static uint64_t divide_up(uint64_t a, uint64_t b)
 {
     return a / b + (a % b != 0);
+}
+
+static uint64_t round_up(uint64_t a)
+{
+    return (a + 15) / 16 * 16;
 }
 
 static uint64_t distance(const struct job_move *move)
@@ -39,185 +43,166 @@ uint32_t job_choose(const struct job_limits *limits,
         return CLMOVE_VARIANT_DISJOINT;
     if (move->size <= limits->group_max)
         return CLMOVE_VARIANT_GROUP;
-    /* Few segments need no scratch; small distances cost little of it. */
-    if (distance(move) > limits->split_max ||
-        distance(move) >= move->size / PIECES)
-        return CLMOVE_VARIANT_SEGMENTS;
-    return CLMOVE_VARIANT_SPLIT;
+    return distance(move) > limits->split_max ? CLMOVE_VARIANT_SEGMENTS
+                                              : CLMOVE_VARIANT_SPLIT;
 }
 
-/* Adds a launch of disjoint pieces cut into tiles; the caller has filled in the
- * pieces. No piece: no launch. */
-static bool add_pieces(const struct job_limits *limits, struct job_plan *plan,
-                       struct job_family family, uint64_t piece_count)
+/* A span of one column: one piece, or more where it is larger than the kernel's
+ * 32 bits. */
+static void set_span(struct job_family *family, uint64_t span)
 {
-    if (piece_count == 0 || family.size == 0)
-        return true;
-    /* Larger tiles rather than more groups than any device can run. */
-    const uint64_t least = divide_up(family.size, JOBS_MAX);
-    const uint64_t tile = max_u64(limits->tile, (least + 15) / 16 * 16);
-    const uint64_t tiles = divide_up(family.size, tile);
+    family->span = span;
+    family->piece = family->stride = min_u64(span, PIECE_MAX);
+    family->pieces = (cl_uint)divide_up(span, PIECE_MAX);
+}
+
+/* A move as one job. Kernels round the destination down to a multiple of 16, so
+ * a span has 15 more bytes than the move. */
+static struct job_family whole_move(const struct job_move *move)
+{
+    struct job_family family = {
+        .src = move->src,
+        .dst = move->dst,
+        .size = move->size,
+        .mode = !move->overlaps         ? JOB_DISJOINT
+                : move->dst < move->src ? JOB_UP
+                                        : JOB_DOWN,
+        .columns = 1,
+    };
+    set_span(&family, round_up(move->size + 15));
+    return family;
+}
+
+/* Adds a launch: `rows` times the family's columns. */
+static bool add_launch(struct job_plan *plan, struct job_family family,
+                       uint64_t rows)
+{
     uint64_t jobs = 0;
-    if (!multiply_checked(tiles, piece_count, &jobs) || jobs > INT32_MAX)
+    if (!multiply_checked(rows, family.columns, &jobs) || jobs > INT32_MAX)
         return false;
-    family.tile = tile;
-    family.tiles = (cl_uint)tiles;
     family.job_count = (cl_uint)jobs;
     plan->launches[plan->launch_count++] = family;
     return true;
 }
 
+/* A tile each for as many jobs as keep the device busy, within its limits. */
+static uint64_t choose_tile(const struct job_limits *limits, uint64_t size)
+{
+    const uint64_t wanted =
+        limits->jobs == 0 ? 0 : divide_up(size, limits->jobs);
+    const uint64_t tile =
+        min_u64(max_u64(round_up(wanted), limits->tile_min), limits->tile);
+    return max_u64(tile, round_up(divide_up(size, JOBS_MAX)));
+}
+
 static bool plan_disjoint(const struct job_limits *limits,
                           const struct job_move *move, struct job_plan *plan)
 {
-    return add_pieces(limits, plan,
-                      (struct job_family){.src = move->src,
-                                          .dst = move->dst,
-                                          .size = move->size,
-                                          .limit = move->size,
-                                          .src_bank = PLACE_SRC,
-                                          .dst_bank = PLACE_DST},
-                      1);
+    struct job_family family = whole_move(move);
+    family.piece = choose_tile(limits, move->size);
+    family.columns = (cl_uint)divide_up(family.span, family.piece);
+    family.stride = family.span;
+    family.pieces = 1;
+    return add_launch(plan, family, 1);
 }
 
-/* Spans of L bytes from the end that memmove would begin with: upwards from the
- * start when the destination is below, else downwards from the end. */
+/* The launch that saves the edges between spans, a tile or less for each job:
+ * a part of an edge, or several. Vectors are numbered with 32 bits. */
+static bool plan_save(const struct job_limits *limits, uint64_t edges,
+                      struct job_family family, struct job_plan *plan)
+{
+    const uint64_t edge = round_up(family.distance);
+    uint64_t size = 0;
+    if (!multiply_checked(edge, edges, &size) || size > UINT64_MAX - 15)
+        return false;
+    plan->scratch_size = size + 15;
+    const uint64_t tile = choose_tile(limits, size);
+    family.piece = min_u64(tile, edge);
+    family.columns = (cl_uint)divide_up(edge, family.piece);
+    family.pieces = (cl_uint)max_u64(tile / edge, 1);
+    family.mode |= JOB_SAVE;
+    return add_launch(plan, family, divide_up(edges, family.pieces));
+}
+
+/* A move that overlaps itself in spans; the family says how their columns lie.
+ */
 static bool plan_spans(const struct job_limits *limits,
-                       const struct job_move *move, uint64_t span,
+                       const struct job_move *move, struct job_family family,
                        struct job_plan *plan)
 {
-    const bool up = move->dst < move->src;
-    const uint64_t s = distance(move);
-    const uint64_t spans = divide_up(move->size, span);
-    const uint64_t stride = up ? span : 0 - span;
-    const uint64_t edge_stride = (s + 15) / 16 * 16;
-    /* The span at the far end may be cut short: its place as if it were not. */
-    const uint64_t first_dst = up ? move->dst : move->dst + move->size - span;
-    const uint64_t first_src = up ? move->src : move->src + move->size - span;
-    /* An edge goes to where all edges are stored with their scratch address in
-     * phase: destination addresses are multiples of 16 apart. */
-    const uint64_t edge_dst = up ? first_dst + span - s : first_dst;
-    const uint64_t edge = edge_dst % 16;
-    if (spans > INT32_MAX)
-        return false;
-    if (spans > 1) {
-        const struct job_family edges = {.src = up ? first_src + span - s
-                                                   : first_src,
-                                         .dst = edge,
-                                         .src_stride = stride,
-                                         .dst_stride = edge_stride,
-                                         .size = s,
-                                         .limit = s,
-                                         .src_bank = PLACE_SRC,
-                                         .dst_bank = PLACE_SCRATCH};
-        plan->scratch_size = edge + (spans - 1) * edge_stride;
-        if (!add_pieces(limits, plan, edges, spans - 1))
-            return false;
-    }
-    plan->launches[plan->launch_count++] = (struct job_family){
-        .src = first_src,
-        .dst = first_dst,
-        .src_stride = stride,
-        .dst_stride = stride,
-        .size = span,
-        .limit = move->size,
-        .limit_stride = span,
-        .tile = span,
-        .edge = edge,
-        .edge_stride = edge_stride,
-        .edge_size = spans > 1 ? s : 0,
-        .src_bank = PLACE_SRC,
-        .dst_bank = PLACE_DST,
-        .mode = up ? JOB_UP : JOB_DOWN | JOB_FROM_END,
-        .tiles = 1,
-        .job_count = (cl_uint)spans,
-    };
-    return true;
+    const uint64_t spans = divide_up(move->size + 15, family.span);
+    family.distance = spans > 1 ? distance(move) : 0;
+    return (spans == 1 || plan_save(limits, spans - 1, family, plan)) &&
+           add_launch(plan, family, spans);
 }
 
-/* Pieces of the distance's size, each disjoint from its source, one of every
- * span in a launch, in memmove's order. What the last piece of a span needs is
- * overwritten by the first piece of the next span, so it is saved before. */
+/* Spans of one column that is one piece. Long ones make edges cheap, many keep
+ * the device busy: as many as that takes, while edges stay between a quarter
+ * and, where a bound is given, a small part of the bytes. */
+static bool plan_split(const struct job_limits *limits,
+                       const struct job_move *move, struct job_plan *plan)
+{
+    const uint64_t s = distance(move);
+    struct job_family family = whole_move(move);
+    if (s < move->size / 8) {
+        uint64_t span = max_u64(limits->span, s * 4);
+        if (limits->jobs > 0)
+            span = max_u64(span, move->size / limits->jobs);
+        if (limits->span_most > 0)
+            span = min_u64(span, max_u64(limits->span, s * limits->span_most));
+        span = max_u64(span, divide_up(move->size, JOBS_MAX));
+        set_span(&family, min_u64(round_up(span), family.span));
+    }
+    return plan_spans(limits, move, family, plan);
+}
+
+/* Pieces that are one distance apart. A distance is cut into columns, and if
+ * these do not keep the device busy, the move into spans too. */
 static bool plan_segments(const struct job_limits *limits,
                           const struct job_move *move, struct job_plan *plan)
 {
-    const bool up = move->dst < move->src;
     const uint64_t s = distance(move);
-    const bool saves = divide_up(move->size, s) > SEGMENTS_MAX;
-    const uint64_t pieces = saves ? PIECES : divide_up(move->size, s);
-    const uint64_t span = pieces * s; /* size < 2 * span: no overflow */
-    const uint64_t stride = up ? span : 0 - span;
-    /* Small edges are not aligned: that would double the scratch. */
-    const uint64_t edge_stride = s < 4096 ? s : (s + 15) / 16 * 16;
-    struct job_family family = {
-        .src_stride = stride,
-        .dst_stride = stride,
-        .size = s,
-        .limit_stride = span,
-        .mode = up ? JOB_DISJOINT : JOB_DISJOINT | JOB_FROM_END,
-    };
-    for (uint64_t step = 0; step < pieces + saves; step++) {
-        /* Step 0 saves the last piece's source, if any is saved. */
-        const bool save = saves && step == 0;
-        const bool restore = saves && step == pieces;
-        const uint64_t piece = save ? pieces - 1 : step - saves;
-        if (piece * s >= move->size)
-            break;
-        family.limit = move->size - piece * s;
-        const uint64_t count = divide_up(family.limit, span);
-        const uint64_t at = up ? piece * s : move->size - (piece + 1) * s;
-        family.src = restore ? 0 : move->src + at;
-        family.dst = save ? 0 : move->dst + at;
-        family.src_stride = restore ? edge_stride : stride;
-        family.dst_stride = save ? edge_stride : stride;
-        family.src_bank = restore ? PLACE_SCRATCH : PLACE_SRC;
-        family.dst_bank = save ? PLACE_SCRATCH : PLACE_DST;
-        if (save)
-            plan->scratch_size = count * edge_stride;
-        if (!add_pieces(limits, plan, family, count))
-            return false;
+    const uint64_t segments = divide_up(move->size + 15, s);
+    struct job_family family = whole_move(move);
+    const uint64_t wanted = limits->jobs == 0 ? segments : limits->jobs;
+    uint64_t rows = divide_up(wanted, divide_up(s, limits->tile));
+    uint64_t pieces = segments;
+    if (segments > 2 * COLUMN_MIN && rows > 1) {
+        pieces = max_u64(divide_up(segments, rows), COLUMN_MIN);
+        pieces = min_u64(pieces, COLUMN_MAX);
     }
-    return true;
-}
-
-/* A span's length. Long spans make edges cheap, many spans keep the device
- * busy: as many as are wanted, while edges stay between a quarter and, where a
- * bound is given, a small part of the bytes. */
-static uint64_t choose_span(const struct job_limits *limits,
-                            const struct job_move *move)
-{
-    const uint64_t s = distance(move);
-    uint64_t span = max_u64(limits->span, s * 4);
-    if (limits->span_count > 0)
-        span = max_u64(span, move->size / limits->span_count);
-    if (limits->span_most > 0)
-        span = min_u64(span, max_u64(limits->span, s * limits->span_most));
-    return (span + 15) / 16 * 16;
+    /* Spans begin at multiples of 16. */
+    if (pieces < segments && s % 16 != 0)
+        pieces = round_up(pieces);
+    rows = divide_up(segments, pieces);
+    const uint64_t tile = min_u64(choose_tile(limits, s * rows), s);
+    const uint64_t columns = divide_up(s, tile);
+    family.columns = (cl_uint)columns;
+    family.piece = min_u64(round_up(divide_up(s, columns)), s);
+    family.stride = s;
+    family.pieces = (cl_uint)pieces;
+    if (rows > 1)
+        family.span = pieces * s;
+    return pieces <= UINT32_MAX && plan_spans(limits, move, family, plan);
 }
 
 bool job_plan_move(const struct job_limits *limits, uint32_t variant,
                    const struct job_move *move, struct job_plan *plan)
 {
     *plan = (struct job_plan){.variant = variant};
-    if (!move->overlaps && variant != CLMOVE_VARIANT_GROUP)
-        return plan_disjoint(limits, move, plan);
-    if (!move->overlaps) {
-        /* One job of one group. */
-        const struct job_limits whole = {.tile = move->size};
-        return plan_disjoint(&whole, move, plan);
-    }
+    /* Sums below stay far from 64 bits. */
+    if (move->size > UINT64_MAX / 64)
+        return false;
     switch (variant) {
     case CLMOVE_VARIANT_GROUP:
-        return plan_spans(limits, move, (move->size + 15) / 16 * 16, plan);
-    case CLMOVE_VARIANT_SPLIT: {
-        /* A span that would hold all of it is the move itself. */
-        const uint64_t span = distance(move) >= move->size / 8
-                                  ? (move->size + 15) / 16 * 16
-                                  : min_u64(choose_span(limits, move),
-                                            (move->size + 15) / 16 * 16);
-        return plan_spans(limits, move, span, plan);
-    }
+        return add_launch(plan, whole_move(move), 1);
+    case CLMOVE_VARIANT_SPLIT:
+        return move->overlaps ? plan_split(limits, move, plan)
+                              : plan_disjoint(limits, move, plan);
+    case CLMOVE_VARIANT_SEGMENTS:
+        return move->overlaps ? plan_segments(limits, move, plan)
+                              : plan_disjoint(limits, move, plan);
     default:
-        return plan_segments(limits, move, plan);
+        return plan_disjoint(limits, move, plan);
     }
 }

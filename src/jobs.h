@@ -7,30 +7,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The kind of a family's jobs, and a flag, as in cl/move.cl. */
-enum {
-    JOB_DISJOINT = 0,
-    JOB_UP = 1,
-    JOB_DOWN = 2,
-    JOB_KIND = 3,
-    JOB_FROM_END = 4
-};
+/* The kind of a family's jobs, and a flag: they save edges. As in cl/move.cl.
+ */
+enum { JOB_DISJOINT = 0, JOB_UP = 1, JOB_DOWN = 2, JOB_KIND = 3, JOB_SAVE = 4 };
 
-/* Where a family's bytes are; the library turns these into banks. */
-enum { PLACE_SRC = 0, PLACE_DST = 1, PLACE_SCRATCH = 2 };
-
-/* Mirror of struct family in cl/move.cl, which explains it. */
+/* Mirror of struct family in cl/move.cl, which explains it. Banks are filled in
+ * by who launches it. */
 struct job_family {
     cl_ulong src, dst;
-    cl_ulong src_stride, dst_stride;
     cl_ulong size;
-    cl_ulong limit, limit_stride;
-    cl_ulong tile;
-    cl_ulong edge, edge_stride, edge_size;
+    cl_ulong span, stride;
+    cl_ulong piece;
+    cl_ulong edge;
+    cl_ulong distance;
     cl_uint src_bank, dst_bank;
     cl_uint mode;
-    cl_uint tiles, job_count;
-    cl_uint unused;
+    cl_uint columns;
+    cl_uint pieces;
+    cl_uint job_count;
 };
 
 /* Mirrors of struct small_move and struct chunk in cl/move.cl. */
@@ -45,12 +39,14 @@ struct job_chunk {
 
 /* Sizes that decide how moves are cut, chosen per device (variant.c). */
 struct job_limits {
-    uint64_t tile;       /* bytes of a disjoint job */
-    uint64_t group_max;  /* overlapping moves up to here are one group's work */
-    uint64_t span;       /* bytes of a span at least, a multiple of 16 */
-    uint64_t span_count; /* spans wanted, for large moves; 0: any number */
-    uint64_t span_most;  /* bytes of a span at most, in distances; 0: any */
-    uint64_t split_max;  /* larger distances are moved in segments */
+    uint64_t tile;      /* bytes of a disjoint job, and of a column, at most; a
+                           multiple of 16, as tile_min */
+    uint64_t tile_min;  /* the same at least: smaller tiles for small moves */
+    uint64_t jobs;      /* that keep the device busy; 0: as many as can be */
+    uint64_t group_max; /* overlapping moves up to here are one group's work */
+    uint64_t span;      /* bytes of a span without columns at least */
+    uint64_t span_most; /* the same at most, in distances; 0: any */
+    uint64_t split_max; /* larger distances are moved in columns */
 };
 
 /* A move: dst - src bytes apart. Where the two do not overlap, src and dst are
@@ -60,16 +56,14 @@ struct job_move {
     bool overlaps; /* in one memory, less than size apart, not equal */
 };
 
-/* Most launches of a move: 16 segments, or edges and 8 pieces. */
-enum { JOB_LAUNCHES = 16 };
-
-/* A move's launches, in order, a family each. Banks are PLACE_*. Edges lie in
- * scratch from byte 0 on. */
+/* A move's launches, in order, a family each: that of edges, if any are
+ * saved, and that of the move. Edges lie in scratch from byte 0 on, or up to 15
+ * bytes later. */
 struct job_plan {
     uint32_t variant; /* enum clmove_variant */
     uint32_t launch_count;
     uint64_t scratch_size;
-    struct job_family launches[JOB_LAUNCHES];
+    struct job_family launches[2];
 };
 
 /* Whether a variant can do a move. */

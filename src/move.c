@@ -8,7 +8,7 @@
 #include "memory.h"
 #include "util.h"
 
-enum { VIEW_SRC = PLACE_SRC, VIEW_DST = PLACE_DST, VIEW_SCRATCH, VIEW_COUNT };
+enum { VIEW_SRC, VIEW_DST, VIEW_SCRATCH, VIEW_COUNT };
 
 /* A move on its way from the arguments to the queue. */
 struct move {
@@ -82,7 +82,7 @@ static clmove_status choose_variant(struct move *move,
         (engine->forced_variant != CLMOVE_VARIANT_DRIVER || driver_can(move)))
         *variant = engine->forced_variant;
     if (*variant == CLMOVE_VARIANT_AUTO && !jobs->overlaps &&
-        driver_can(move) && engine->variant.prefers_driver)
+        driver_can(move) && move->size >= engine->variant.driver_min)
         *variant = CLMOVE_VARIANT_DRIVER;
     if (*variant != CLMOVE_VARIANT_DRIVER && !kernel_allowed) {
         CHECK(!jobs->overlaps && driver_can(move), CLMOVE_ACCESS_DENIED,
@@ -203,31 +203,31 @@ static cl_int enqueue_driver(const struct move *move, struct chain *chain,
  */
 static cl_ulong rebase(const struct move *move, cl_uint place)
 {
-    return place == PLACE_SCRATCH ? move->bindings[VIEW_SCRATCH].offset
-                                  : move->bindings[place].offset -
-                                        view_origin(&move->views[place]);
+    return move->bindings[place].offset - view_origin(&move->views[place]);
 }
 
 /* One launch, a group for each job. */
 static cl_int enqueue_family(const struct move *move, struct chain *chain,
                              const struct job_family *planned, bool wants_event)
 {
-    const bool spans = (planned->mode & JOB_KIND) != JOB_DISJOINT;
-    const struct memory_binding bindings[3] = {
-        move->bindings[planned->src_bank], move->bindings[planned->dst_bank],
-        move->bindings[VIEW_SCRATCH]};
-    const cl_uint count = spans ? 3 : 2;
+    enum { ARGUMENTS = 3 };
+    const bool edges = planned->distance != 0;
+    const struct memory_binding bindings[ARGUMENTS] = {
+        move->bindings[VIEW_SRC], move->bindings[VIEW_DST],
+        move->bindings[edges ? VIEW_SCRATCH : VIEW_DST]};
     const struct engine_kernel *kernel = NULL;
     struct job_family family = *planned;
-    family.src += rebase(move, family.src_bank);
-    family.dst += rebase(move, family.dst_bank);
-    family.edge += move->bindings[VIEW_SCRATCH].offset;
+    family.src += rebase(move, VIEW_SRC);
+    family.dst += rebase(move, VIEW_DST);
+    family.edge += edges ? bindings[2].offset : 0;
     cl_int status = engine_call_kernel(
-        move->engine, spans ? CALL_SHIFT : CALL_COPY, bindings, count, &kernel);
-    for (cl_uint i = 0; i < count && status == CL_SUCCESS; i++)
+        move->engine, (family.mode & JOB_SAVE) != 0 ? CALL_SAVE : CALL_MOVE,
+        bindings, ARGUMENTS, &kernel);
+    for (cl_uint i = 0; i < ARGUMENTS && status == CL_SUCCESS; i++)
         status = memory_set_argument(kernel->kernel, i, &bindings[i]);
     if (status == CL_SUCCESS)
-        status = clSetKernelArg(kernel->kernel, count, sizeof family, &family);
+        status =
+            clSetKernelArg(kernel->kernel, ARGUMENTS, sizeof family, &family);
     if (status == CL_SUCCESS)
         status = chain_kernel(chain, kernel->kernel, family.job_count,
                               kernel->group_size, wants_event);
@@ -255,6 +255,8 @@ static cl_int enqueue_plan(struct move *move, struct chain *chain,
         move->bindings[VIEW_SCRATCH] =
             (struct memory_binding){.handle = lease.buffer};
     }
+    if (plan->launch_count > 1 && !wants_event && status == CL_SUCCESS)
+        status = chain_loosen(chain);
     for (uint32_t i = 0; i < plan->launch_count && status == CL_SUCCESS; i++) {
         const bool last = i + 1 == plan->launch_count;
         status = enqueue_family(move, chain, &plan->launches[i],

@@ -129,7 +129,7 @@ static clmove_status place_edges(const struct clmove_log *log,
               (unsigned long long)move->size,
               clmove_variant_name(move->variant));
         move->launch_count = (uint8_t)jobs.launch_count;
-        move->saves = jobs.launches[0].dst_bank == PLACE_SCRATCH;
+        move->saves = jobs.launch_count > 1;
         move->scratch = *end;
         /* Less than a quarter of the bytes moved each: no overflow. */
         *end += (jobs.scratch_size + 15) / 16 * 16;

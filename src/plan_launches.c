@@ -7,9 +7,7 @@
  *   step 0      every endangered move saves its source; a move that overlaps
  *               itself saves its edges
  *   step 1      endangered moves are written from scratch; disjoint moves are
- *               copied; moves that overlap themselves do their first launch
- *               that is no save
- *   step 2, ... the further launches of moves that overlap themselves, in order
+ *               copied; moves that overlap themselves move
  *
  * - A source that another move writes is read in step 0 alone, when no
  *   destination is written. A source that is read later is written by its own
@@ -259,26 +257,20 @@ static struct end scratch_place(const struct builder *builder, uint64_t at)
     return (struct end){SCRATCH_BINDING, at + builder->params->scratch_base};
 }
 
-/* Launch `index` of a move that overlaps itself, if it has so many. */
+/* A launch of a move that overlaps itself. */
 static clmove_status add_overlapping(struct builder *builder,
                                      const struct plan_move *move,
                                      uint32_t index)
 {
     struct job_plan jobs;
-    if (index >= move->launch_count)
-        return CLMOVE_SUCCESS;
     const struct job_move job = plan_job_move(builder->params, move);
     job_plan_move(&builder->params->jobs, move->variant, &job, &jobs);
-    const struct end ends[3] = {
-        [PLACE_SRC] = place(builder, move->src_space, 0),
-        [PLACE_DST] = place(builder, move->dst_space, 0),
-        [PLACE_SCRATCH] = scratch_place(builder, move->scratch)};
+    const struct end from = place(builder, move->src_space, 0);
+    const struct end to = place(builder, move->dst_space, 0);
     struct job_family *family = &jobs.launches[index];
-    const struct end from = ends[family->src_bank];
-    const struct end to = ends[family->dst_bank];
     family->src += from.at;
     family->dst += to.at;
-    family->edge += ends[PLACE_SCRATCH].at;
+    family->edge += scratch_place(builder, move->scratch).at;
     return add_family(builder, family, from.binding, to.binding);
 }
 
@@ -292,11 +284,10 @@ static clmove_status add_move(struct builder *builder,
     if (plan_overlaps(move)) {
         if (step == 0 && !move->saves)
             return CLMOVE_SUCCESS;
-        return add_overlapping(builder, move,
-                               step == 0 ? 0 : step - 1 + move->saves);
+        return add_overlapping(builder, move, step == 0 ? 0 : move->saves);
     }
     if (move->entry_class == CLMOVE_ENTRY_ENDANGERED) {
-        if (builder->plan->slice_size > 0 || step > 1)
+        if (builder->plan->slice_size > 0)
             return CLMOVE_SUCCESS; /* see add_slices */
         return step == 0 ? add_copy(builder, src, scratch, move->size)
                          : add_copy(builder, scratch, dst, move->size);
@@ -438,18 +429,12 @@ clmove_status plan_make_launches(const struct clmove_log *log,
     struct builder builder = {
         .log = log, .params = params, .plan = plan, .open_chunk = PLAN_NONE};
     uint32_t *order = NULL;
-    uint32_t steps = 2;
-    for (uint32_t i = 0; i < plan->move_count; i++) {
-        const struct plan_move *move = &plan->moves[i];
-        if (move->launch_count + 1u - move->saves > steps)
-            steps = move->launch_count + 1u - move->saves;
-    }
     builder.banks =
         calloc(params->binding_count + (size_t)1, sizeof builder.banks[0]);
     CHECK_MEMORY(builder.banks);
     CHECK_STATUS(sort_by_banks(&builder, &order));
     CHECK_STATUS(add_slices(&builder));
-    for (uint32_t step = 0; step < steps; step++)
+    for (uint32_t step = 0; step < 2; step++)
         CHECK_STATUS(add_step(&builder, step));
     plan->info.launch_count = plan->launch_count;
 out:

@@ -10,7 +10,7 @@
  * states, tables and arrays seldom lie in one or two. */
 const struct program_part program_parts[PROGRAM_PARTS] = {
     {"move",
-     {"clmove_nothing", "clmove_copy", "clmove_shift", "clmove_batch",
+     {"clmove_nothing", "clmove_move", "clmove_save", "clmove_batch",
       "clmove_batch_device"},
      {2, 16, 64}},
     {"ssm",
@@ -44,14 +44,18 @@ void program_options(const struct variant *variant,
     const bool moves = part == &program_parts[0];
     /* 1.2 is what the kernels need, and every device that is not refused has
      * it. */
-    snprintf(options, size,
-             "-cl-std=CL1.2 -DCLMOVE_BANKS=%u -DCLMOVE_SLICE_ROWS=%u "
-             "-DCLMOVE_STAGE=%u -DCLMOVE_BATCH_SLICE=%u -DCLMOVE_CPU=%d "
-             "-DCLMOVE_HELD=%u -DCLMOVE_GROUP=%u",
-             bank_count, variant->slice_rows, variant->stage_size,
-             variant->batch_slice, variant->cpu,
-             moves ? variant->move_held : variant->state_held,
-             variant->fixed_groups && !moves ? variant->group_size : 0);
+    const int length =
+        snprintf(options, size,
+                 "-cl-std=CL1.2 -DCLMOVE_BANKS=%u -DCLMOVE_SLICE_ROWS=%u "
+                 "-DCLMOVE_STAGE=%u -DCLMOVE_BATCH_SLICE=%u -DCLMOVE_CPU=%d "
+                 "-DCLMOVE_TILE=%u -DCLMOVE_HELD=%u -DCLMOVE_GROUP=%u",
+                 bank_count, variant->slice_rows, variant->stage_size,
+                 variant->batch_slice, variant->cpu, variant->move_tile,
+                 moves ? variant->move_held : variant->state_held,
+                 variant->fixed_groups && !moves ? variant->group_size : 0);
+    if (moves && variant->move_registers > 0)
+        snprintf(options + length, size - (size_t)length,
+                 " -cl-nv-maxrregcount=%u", variant->move_registers);
 }
 
 static clmove_status build_text(const struct program_target *target,
@@ -124,8 +128,8 @@ clmove_status program_make(const struct program_target *target,
 {
     clmove_status status = CLMOVE_SUCCESS;
     struct binary_cache *cache = target->cache;
-    char options[300];
-    char title[320];
+    char options[320];
+    char title[340];
     program_options(target->variant, part, bank_count, options, sizeof options);
     snprintf(title, sizeof title, "%s %s", part->name, options);
     *program = take_kept(target, part, options, title, text);

@@ -13,43 +13,41 @@
 static void choose_cpu(struct variant *variant, uint64_t units)
 {
     variant->group_size = 1;
-    variant->copy_group_size = 1;
     variant->move_group_size = 1;
     variant->tile_size = 256 * 1024;
-    variant->prefers_driver = false;
+    variant->driver_min = UINT64_MAX;
     variant->jobs = (struct job_limits){
-        .tile = 512 * 1024,
+        .tile = 256 * 1024,
+        .tile_min = 64 * 1024,
+        .jobs = units * 4,
         .group_max = 256 * 1024,
         .span = 256 * 1024,
-        .span_count = units * 4,
-        .split_max = 1 << 20,
+        .split_max = 128 * 1024,
     };
 }
 
-/* A GPU wants enough 16-byte loads in flight: 256 items hold 8 each for states
- * and disjoint moves, 2 and the next 2 for spans. Figures behind the sizes:
- * docs/performance.md. */
+/* A GPU wants enough 16-byte loads in flight: 256 items hold 8 each for states,
+ * 4 for moves, whose tiles leave room for more groups on a unit. Figures behind
+ * the sizes: docs/performance.md. */
 static void choose_gpu(struct variant *variant, uint64_t units)
 {
     variant->group_size = 256;
-    variant->copy_group_size = 256;
     variant->move_group_size = 256;
+    variant->move_tile = 16 * 1024;
     variant->tile_size = 64 * 1024;
-    variant->prefers_driver = true;
     variant->jobs = (struct job_limits){
-        .tile = 32 * 1024,
-        .group_max = 128 * 1024,
-        .span = 128 * 1024,
-        .span_count = units * 8,
-        .span_most = 16,
-        .split_max = 64 * 1024,
+        .jobs = units * 4,
+        .group_max = 64 * 1024,
+        .span_most = 32,
     };
 }
 
 /* NVIDIA's driver 580 allows 256 items unless the kernel says how many it has.
  * One group of 512 on each unit, 4 vectors an item, copies 5 % faster than any
  * number of smaller ones, and decides what little there is to decide in one
- * wave. A unit has more local memory than a group may have. */
+ * wave. A unit has more local memory than a group may have. Left to itself, its
+ * compiler gives moves twice the registers that they need. Below 32 MiB they
+ * are faster than its own copy. */
 static void choose_nvidia(struct variant *variant, uint64_t units)
 {
     variant->fixed_groups = true;
@@ -57,7 +55,22 @@ static void choose_nvidia(struct variant *variant, uint64_t units)
     variant->tile_size = 128 * 1024;
     variant->group_count = (uint32_t)min_u64(units, 1u << 16);
     variant->state_held = 4;
+    variant->move_registers = 40;
+    variant->driver_min = 32 << 20;
     variant->stage_size = 96; /* doubled below, up to 3 vectors an item */
+}
+
+/* What a group of a GPU holds at once is what its jobs are made of. */
+static void fit_tile(struct variant *variant, uint64_t room)
+{
+    while (variant->move_tile > 256 && variant->move_tile + 16 > room)
+        variant->move_tile /= 2;
+    if (variant->cpu)
+        return;
+    variant->jobs.tile = variant->move_tile;
+    variant->jobs.tile_min = variant->move_tile / 8;
+    variant->jobs.span = variant->move_tile;
+    variant->jobs.split_max = variant->move_tile;
 }
 
 /* Small tiles are for tests: every limit shrinks with them. */
@@ -65,11 +78,12 @@ static void apply_tile_size(struct variant *variant, uint32_t tile_size)
 {
     const uint64_t tile = ((uint64_t)tile_size + 15) / 16 * 16;
     variant->tile_size = (uint32_t)tile;
+    variant->move_tile = (uint32_t)min_u64(tile, variant->move_tile);
     variant->jobs = (struct job_limits){
         .tile = tile,
+        .tile_min = tile,
         .group_max = tile,
         .span = tile,
-        .span_count = 0,
         .split_max = tile,
     };
 }
@@ -89,7 +103,7 @@ struct variant variant_choose(const struct clmove_device_info *info,
         .slice_rows = 32,
         .batch_slice = 16,
         .state_held = 8,
-        .move_held = 8,
+        .move_tile = 4096,
         /* Each of these looks at every entry of a small batch. */
         .entry_groups = (uint32_t)min_u64(units * 8, 1u << 20),
     };
@@ -100,9 +114,9 @@ struct variant variant_choose(const struct clmove_device_info *info,
     const bool nvidia = !variant.cpu && strstr(info->vendor, "NVIDIA") != NULL;
     if (nvidia)
         choose_nvidia(&variant, units);
+    fit_tile(&variant, info->local_size / 2);
     if (wishes->group_size != 0) {
         variant.group_size = wishes->group_size;
-        variant.copy_group_size = wishes->group_size;
         variant.move_group_size = wishes->group_size;
     }
     if (wishes->group_count != 0) {
@@ -113,13 +127,13 @@ struct variant variant_choose(const struct clmove_device_info *info,
     if (wishes->tile_size != 0)
         apply_tile_size(&variant, wishes->tile_size);
     variant.group_size = (uint32_t)min_u64(variant.group_size, largest_group);
-    variant.copy_group_size =
-        (uint32_t)min_u64(variant.copy_group_size, largest_group);
     variant.move_group_size =
         (uint32_t)min_u64(variant.move_group_size, largest_group);
+    /* Vectors of a tile that an item holds. */
+    variant.move_held = (uint32_t)max_u64(
+        min_u64(variant.move_tile / 16 / variant.move_group_size, 8), 1);
     /* A request's decision takes 20 bytes of local memory, the pointers to 64
-     * buffers half a KiB; a third of it leaves room for more groups on one
-     * unit. */
+     * buffers half a KiB. */
     const uint64_t room = nvidia ? info->local_size : info->local_size / 3;
     const uint64_t stage_max = nvidia ? 24576 : 8192;
     /* Rows are staged where groups have many items. */

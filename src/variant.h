@@ -16,12 +16,14 @@ struct variant {
     uint32_t stage_size;  /* bytes of rows that a group stages at once */
     uint32_t slice_rows;  /* requests decided at once, a power of two >= 32 */
     uint32_t batch_slice; /* entries of a device batch numbered at once */
-    uint32_t copy_group_size; /* work-items in a group of a disjoint move */
-    uint32_t move_group_size; /* work-items in a group of any other move */
+    uint32_t move_group_size; /* work-items in a group that moves bytes */
+    uint32_t move_registers; /* of an item, told to NVIDIA's compiler; 0: any */
+    uint32_t move_tile;      /* bytes that such a group holds in local memory */
     bool fixed_groups; /* the compiler is told the size of groups of states */
     uint32_t state_held, move_held; /* values that an item holds at once */
-    uint32_t entry_groups;  /* groups that move entries listed on the device */
-    bool prefers_driver;    /* for disjoint moves */
+    uint32_t entry_groups; /* groups that move entries listed on the device */
+    uint64_t
+        driver_min; /* bytes of a disjoint move that is left to the driver */
     struct job_limits jobs; /* how moves are cut */
 };
 

@@ -349,7 +349,8 @@ check_bench() {
         'const uint bias = (uint)copy->bias; if (items > 0) return;'
     expect 1 bench states --quick --model mamba2-char
     says 'clmove changed 0 pages, and not '
-    broken move.cl 'own = piece->size - edge;' 'own = piece->size - edge - 1;'
+    broken move.cl 'const uint here = (uint)(last - first);' \
+        'const uint here = (uint)(last - first) - 1;'
     expect 1 bench batch --quick
     says 'is wrong, by clmove'
 }

@@ -160,7 +160,7 @@ static void test_edges(void **state)
     make(broken, shift, 1, CLMOVE_VARIANT_SPLIT, 0);
     assert_good(broken);
     assert_int_equal(broken->plan.family_count, 2);
-    broken->plan.families[1].edge_size = 0;
+    broken->plan.families[1].distance = 0;
     assert_found(broken, "beside a");
     plan_release(&broken->plan);
     make(broken, shift, 1, CLMOVE_VARIANT_SPLIT, 0);
@@ -173,19 +173,28 @@ static void test_edges(void **state)
     plan_release(&broken->plan);
 }
 
-/* Segments in the wrong order. */
+/* Columns whose pieces are moved in the wrong order, or are too far apart, or
+ * that share bytes. */
 static void test_segments(void **state)
 {
+    static const char *const found[] = {"", "", "beside a"};
     struct broken *broken = *state;
-    const struct clmove_region shift[] = {region(1000, 1100, 1000)};
-    make(broken, shift, 1, CLMOVE_VARIANT_SEGMENTS, 0);
-    assert_good(broken);
-    assert_true(broken->plan.launch_count > 3);
-    const struct plan_launch held = broken->plan.launches[1];
-    broken->plan.launches[1] = broken->plan.launches[2];
-    broken->plan.launches[2] = held;
-    assert_found(broken, "bytes");
-    plan_release(&broken->plan);
+    const struct clmove_region shift[] = {region(1000, 1096, 1000)};
+    for (int fault = 0; fault < 3; fault++) {
+        make(broken, shift, 1, CLMOVE_VARIANT_SEGMENTS, 0);
+        assert_good(broken);
+        assert_int_equal(broken->plan.family_count, 2);
+        struct job_family *family = &broken->plan.families[1];
+        assert_true(family->columns > 1 && family->pieces > 1);
+        if (fault == 0)
+            family->mode = JOB_UP;
+        else if (fault == 1)
+            family->stride += 16;
+        else
+            family->stride -= 16;
+        assert_found(broken, found[fault]);
+        plan_release(&broken->plan);
+    }
 }
 
 /* Slices at the wrong place, and the rest of the moves too early. */

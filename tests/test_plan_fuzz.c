@@ -164,12 +164,15 @@ static struct plan_params make_params(const struct fuzz *fuzz, uint32_t *seed)
     static const uint32_t variants[] = {
         CLMOVE_VARIANT_AUTO,  CLMOVE_VARIANT_AUTO,     CLMOVE_VARIANT_GROUP,
         CLMOVE_VARIANT_SPLIT, CLMOVE_VARIANT_SEGMENTS, CLMOVE_VARIANT_DISJOINT};
-    static const uint64_t tiles[] = {1, 7, 16, 32, 4096};
+    static const uint64_t tiles[] = {16, 32, 48, 4096};
     struct plan_params params =
         world_params(&fuzz->world, fuzz->regions, fuzz->region_count);
-    params.jobs = (struct job_limits){.tile = tiles[pick(seed, 0, 4)],
+    params.jobs = (struct job_limits){.tile = tiles[pick(seed, 0, 3)],
+                                      .tile_min = pick(seed, 0, 2) * 16,
+                                      .jobs = pick(seed, 0, 9),
                                       .group_max = pick(seed, 0, 2) * 8,
                                       .span = pick(seed, 1, 2) * 16,
+                                      .span_most = pick(seed, 0, 2) * 4,
                                       .split_max = pick(seed, 0, 1) * 8};
     params.variant = variants[pick(seed, 0, 5)];
     params.scratch_limit = pick(seed, 0, 1) * pick(seed, 0, 60);

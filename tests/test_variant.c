@@ -40,6 +40,16 @@ static void check_variant(const struct clmove_device_info *info,
     assert_int_equal(variant->batch_slice & (variant->batch_slice - 1), 0);
     assert_true((uint64_t)variant->batch_slice * 16 <= info->local_size ||
                 variant->batch_slice == 16);
+    /* what moves hold in local memory: a tile and a vector, and the sums of a
+     * device batch or the pointers */
+    assert_true(variant->move_tile >= 16 && variant->move_tile % 16 == 0);
+    assert_true((uint64_t)variant->move_tile + 16 +
+                        (uint64_t)variant->batch_slice * 16 <=
+                    info->local_size ||
+                info->local_size < 1024);
+    assert_true(variant->move_held >= 1 && variant->move_held <= 8);
+    assert_true(variant->jobs.tile % 16 == 0 && variant->jobs.tile_min >= 16);
+    assert_true(variant->cpu || variant->jobs.tile <= variant->move_tile);
 }
 
 static const struct variant_wishes no_wishes;
@@ -111,11 +121,13 @@ static void test_nvidia(void **state)
     info.compute_units = 132;
     variant = variant_choose(&info, &no_wishes);
     assert_false(variant.fixed_groups);
+    assert_int_equal(variant.move_registers, 0);
     snprintf(info.vendor, sizeof(info.vendor), "NVIDIA Corporation");
     variant = variant_choose(&info, &no_wishes);
     assert_true(variant.fixed_groups);
     assert_int_equal(variant.group_size, 512);
     assert_int_equal(variant.group_count, 132);
+    assert_true(variant.move_registers > 0);
     assert_true(variant.slice_rows * 20 + variant.stage_size + 64 * 8 <=
                 info.local_size);
     /* A GPU by PoCL, say, may allow less. */

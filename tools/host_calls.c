@@ -343,7 +343,7 @@ const struct host_call host_call_list[HOST_CALL_COUNT] = {
     {"move, disjoint", 1, false, move_disjoint},
     {"move, group", 1, false, move_group},
     {"move, split", 2, false, move_split},
-    {"move, segments", 4, false, move_segments},
+    {"move, segments", 1, false, move_segments},
     {"batch, one launch", 1, false, batch_one},
     {"batch, two launches", 2, false, batch_two},
     {"batch_device", 1, false, batch_device},

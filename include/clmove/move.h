@@ -22,11 +22,12 @@ enum clmove_variant {
     /// large.
     CLMOVE_VARIANT_GROUP = 3,
     /// Two launches: the first saves the edges of spans to scratch, the second
-    /// gives every work-group a span. Overlapping moves whose distance is small
-    /// against their size; others are refused.
+    /// gives every work-group a span: overlapping moves. Where the distance is
+    /// more than an eighth of the size, one work-group moves all of it.
     CLMOVE_VARIANT_SPLIT = 4,
-    /// Several launches of disjoint pieces: overlapping moves. Up to 16 pieces
-    /// of the distance's size need no scratch; more take edges, as for SPLIT.
+    /// One launch in which every work-group moves one part of all pieces of the
+    /// distance's size; two, with edges as for SPLIT, where that leaves the
+    /// device idle: overlapping moves.
     CLMOVE_VARIANT_SEGMENTS = 5
 };
 

@@ -47,6 +47,7 @@ def run(*command, **more):
 
 AMD_LOAD = re.compile(r"\tglobal_load_(dwordx4|b128)\b")
 AMD_STORE = re.compile(r"\tglobal_store_(dwordx4|b128)\b")
+AMD_STAGE = re.compile(r"\tds_(write|store)_b128\b")  # to local memory
 AMD_WAIT = re.compile(r"\ts_waitcnt .*vmcnt\((\d+)\)")
 
 
@@ -116,7 +117,8 @@ def amd(cpu, path, options, _):
         kernel.loads = count(AMD_LOAD, lines)
         kernel.stores = count(AMD_STORE, lines)
         kernel.loops = [(count(AMD_LOAD, loop), amd_flight(loop),
-                         count(AMD_STORE, loop)) for loop in amd_loops(lines)]
+                         count(AMD_STORE, loop) + count(AMD_STAGE, loop))
+                        for loop in amd_loops(lines)]
     return kernels
 
 

@@ -41,8 +41,8 @@ static void test_refused(void **state)
         {.build_status = CL_BUILD_PROGRAM_FAILURE},
         {.build_status = CL_INVALID_BINARY},
         {.missing_kernel = "clmove_nothing"},
-        {.missing_kernel = "clmove_copy"},
-        {.missing_kernel = "clmove_shift"},
+        {.missing_kernel = "clmove_move"},
+        {.missing_kernel = "clmove_save"},
         {.missing_kernel = "clmove_batch"},
         {.missing_kernel = "clmove_batch_device"},
     };

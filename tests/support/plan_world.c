@@ -96,6 +96,7 @@ struct plan_params world_params(const struct plan_world *world,
         .regions = regions,
         .region_count = region_count,
         .jobs = {.tile = 64 * 1024,
+                 .tile_min = 64 * 1024,
                  .group_max = 64 * 1024,
                  .span = 64 * 1024,
                  .split_max = 32 * 1024},
@@ -201,40 +202,136 @@ static bool copy(struct running *run, uint32_t job, size_t dst, size_t src,
     return true;
 }
 
-/* As do_job in cl/move.cl, bytes for vectors. */
+/* Where in the world byte 0 of a family is stored and loaded; the position of
+ * the first one is its address for the kernels' rounding. */
+struct ends {
+    size_t src, dst, edges;
+    uint64_t skew, end; /* places of the first byte, and behind the last */
+};
+
+static bool find_ends(struct running *run, const struct job_family *family,
+                      struct ends *ends)
+{
+    const bool edges = family->distance != 0;
+    ends->edges = 0;
+    if (!find(run, family->src_bank, family->src, family->size, &ends->src) ||
+        !find(run, family->dst_bank, family->dst, family->size, &ends->dst) ||
+        (edges &&
+         !find(run, run->params->bank_limit, family->edge, 0, &ends->edges)))
+        return false;
+    ends->edges = (ends->edges + 15) / 16 * 16;
+    ends->skew = ends->dst % 16;
+    ends->end = ends->skew + family->size;
+    return true;
+}
+
+/* The world's position of byte `place` of an edge. */
+static bool find_edge(struct running *run, const struct ends *ends,
+                      uint64_t place, size_t size, size_t *at)
+{
+    struct plan_world *world = run->world;
+    *at = ends->edges + (size_t)place;
+    if (size > 0 && *at + size > world->size + run->params->scratch_base +
+                                     run->plan->info.scratch_size)
+        return fail(world, "an edge past the end of scratch", *at);
+    return true;
+}
+
+/* As save_edges in cl/move.cl: bytes of the next span's source, or the last
+ * one's, that the move has. */
+static bool save_edges(struct running *run, const struct job_family *family,
+                       const struct ends *ends, uint64_t number, uint32_t job)
+{
+    const bool up = (family->mode & JOB_KIND) == JOB_UP;
+    const uint64_t edge = (family->distance + 15) / 16 * 16;
+    const uint64_t row = number / family->columns;
+    const uint64_t begin = number % family->columns * family->piece;
+    const uint64_t left = edge - begin;
+    const uint64_t width = left < family->piece ? left : family->piece;
+    for (uint64_t k = 0; k < family->pieces; k++) {
+        const uint64_t i = row * family->pieces + k;
+        size_t saved = 0;
+        if ((i + 1) * family->span >= ends->end)
+            break;
+        if (!find_edge(run, ends, i * edge + begin, (size_t)width, &saved))
+            return false;
+        for (uint64_t byte = 0; byte < width; byte++) {
+            const uint64_t place =
+                (i + 1) * family->span + begin + byte +
+                (up ? 0 - family->distance : family->distance - edge);
+            if (place - ends->skew < family->size &&
+                !copy(run, job, saved + (size_t)byte,
+                      ends->src + (size_t)(place - ends->skew), 1))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* As move_piece: a run of which the bytes below `border` are loaded from `low`,
+ * the rest from `high`. Memory is read as it is before the first byte is
+ * written. */
+static bool move_piece(struct running *run, uint32_t job, size_t dst,
+                       size_t low, size_t high, size_t border, size_t size,
+                       bool up)
+{
+    if (up)
+        return copy(run, job, dst, low, border) &&
+               copy(run, job, dst + border, high, size - border);
+    return copy(run, job, dst + border, high, size - border) &&
+           copy(run, job, dst, low, border);
+}
+
+/* As move_column. */
 static bool run_job(struct running *run, const struct job_family *family,
                     uint32_t number, uint32_t job)
 {
-    const uint64_t piece = number / family->tiles;
-    const uint64_t begin = number % family->tiles * family->tile;
-    const uint64_t left = family->limit - piece * family->limit_stride;
-    uint64_t size = family->size < left ? family->size : left;
-    const uint64_t skip = family->mode & JOB_FROM_END ? family->size - size : 0;
-    const uint64_t dst_offset = family->dst + piece * family->dst_stride + skip;
-    const uint64_t src_offset = family->src + piece * family->src_stride + skip;
-    const uint32_t kind = family->mode & JOB_KIND;
-    const uint64_t edge = kind != JOB_DISJOINT && number + 1 < family->job_count
-                              ? family->edge_size
-                              : 0;
-    size_t src = 0, dst = 0, edges = 0;
-    if (kind == JOB_DISJOINT && begin >= size)
-        return true;
-    if (!find(run, family->src_bank, src_offset, size, &src) ||
-        !find(run, family->dst_bank, dst_offset, size, &dst))
+    const bool up = (family->mode & JOB_KIND) != JOB_DOWN;
+    const uint64_t row = number / family->columns;
+    const uint64_t at = number % family->columns * family->piece;
+    const uint64_t begin = row * family->span;
+    const uint64_t edge = (family->distance + 15) / 16 * 16;
+    const uint64_t left = family->stride - at;
+    const uint64_t width = left < family->piece ? left : family->piece;
+    struct ends ends;
+    if (!find_ends(run, family, &ends))
         return false;
-    if (kind == JOB_DISJOINT) {
-        size = size - begin < family->tile ? size - begin : family->tile;
-        return copy(run, job, dst + begin, src + begin, (size_t)size);
+    if (family->mode & JOB_SAVE)
+        return save_edges(run, family, &ends, number, job);
+    const bool meets = family->distance != 0 &&
+                       (up ? begin + family->span < ends.end : row > 0);
+    for (uint64_t k = 0; k < family->pieces; k++) {
+        const uint64_t i = up ? k : family->pieces - 1 - k;
+        const uint64_t start = begin + at + i * family->stride;
+        const uint64_t first = start > ends.skew ? start : ends.skew;
+        const uint64_t last =
+            start + width < ends.end ? start + width : ends.end;
+        if (first >= last)
+            continue;
+        const size_t size = (size_t)(last - first);
+        const size_t src = ends.src + (size_t)(first - ends.skew);
+        const size_t dst = ends.dst + (size_t)(first - ends.skew);
+        size_t border = size;
+        size_t low = src, high = src, saved = 0;
+        if (meets) {
+            const uint64_t turn = up ? begin + family->span - family->distance
+                                     : begin + family->distance;
+            const uint64_t slot = (up ? row : row - 1) * edge;
+            border = turn <= first         ? 0
+                     : turn - first < size ? (size_t)(turn - first)
+                                           : size;
+            if (!find_edge(run, &ends,
+                           up ? slot + (first > turn ? first - turn : 0)
+                              : slot + edge - family->distance + first - begin,
+                           up ? size - border : border, &saved))
+                return false;
+            low = up ? src : saved;
+            high = up ? saved : src + border;
+        }
+        if (!move_piece(run, job, dst, low, high, border, size, up))
+            return false;
     }
-    if (edge > 0 &&
-        !find(run, run->params->bank_limit,
-              family->edge + number * family->edge_stride, edge, &edges))
-        return false;
-    if (kind == JOB_UP)
-        return copy(run, job, dst, src, (size_t)(size - edge)) &&
-               copy(run, job, dst + size - edge, edges, (size_t)edge);
-    return copy(run, job, dst + edge, src + edge, (size_t)(size - edge)) &&
-           copy(run, job, dst, edges, (size_t)edge);
+    return true;
 }
 
 static bool run_small(struct running *run, const struct job_small *small,
