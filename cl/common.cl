@@ -21,6 +21,10 @@
 #define CLMOVE_HELD 8
 #endif
 
+/* In front of a loop whose speed matters little: copies of its body would only
+ * make the program slower to compile, and to fetch. */
+#define ROLLED _Pragma("nounroll")
+
 /* The banks as kernel parameters, bank_00 to bank_3f, and their way into an
  * array. The array lives in local memory: a dynamic index into registers would
  * become scratch memory on some devices. */
@@ -125,6 +129,7 @@ static uint4 pair_value(pair held, uint phase)
 static void copy_bytes(__global uchar *dst, __global const uchar *src,
                        ulong size, uint item, uint items)
 {
+    ROLLED
     for (ulong i = item; i < size; i += items)
         dst[i] = src[i];
 }
@@ -163,43 +168,29 @@ static void copy_vectors(__global uchar *dst, __global const uchar *src,
     }
 }
 
-/* The same out of phase. */
-static void copy_shifted(__global uchar *dst, __global const uchar *src,
-                         uint phase, ulong count, uint item, uint items)
-{
-    __global uint4 *to = (__global uint4 *)dst;
-    const ulong step = CLMOVE_HELD / 2 * (ulong)items;
-    ulong i = item;
-    for (; i + step - items < count; i += step) {
-        pair held[CLMOVE_HELD / 2];
-        _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD / 2; k++)
-        {
-            held[k] = load_pair(src, i + k * items, phase);
-        }
-        _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD / 2; k++)
-        {
-            to[i + k * items] = pair_value(held[k], phase);
-        }
-    }
-    for (; i < count; i += items)
-        to[i] = pair_value(load_pair(src, i, phase), phase);
-}
-
 /* `size` bytes from src to dst, disjoint, by all items of the group. No access
- * leaves either range. */
+ * leaves either range. Copies in phase are the fast ones. */
 static void copy_disjoint(__global uchar *dst, __global const uchar *src,
                           ulong size, uint item, uint items)
 {
     struct cut cut;
     cut_range(dst, src, size, &cut);
-    const ulong body = cut.head + cut.count * 16;
-    copy_bytes(dst, src, cut.head, item, items);
-    if (cut.phase == 0)
-        copy_vectors(dst + cut.head, src + cut.head, cut.count, item, items);
-    else
-        copy_shifted(dst + cut.head, src + cut.head, cut.phase, cut.count, item,
-                     items);
-    copy_bytes(dst + body, src + body, size - body, item, items);
+    const ulong body = cut.count * 16;
+    ROLLED
+    for (ulong i = item; i < size - body; i += items) {
+        const ulong at = i < cut.head ? i : i + body;
+        dst[at] = src[at];
+    }
+    dst += cut.head;
+    src += cut.head;
+    if (cut.phase == 0) {
+        copy_vectors(dst, src, cut.count, item, items);
+        return;
+    }
+    __global uint4 *to = (__global uint4 *)dst;
+    ROLLED
+    for (ulong i = item; i < cut.count; i += items)
+        to[i] = pair_value(load_pair(src, i, cut.phase), cut.phase);
 }
 
 /* Nothing, for calls that have nothing to do: their event still comes. */

@@ -32,7 +32,7 @@ static void copy_request_tile(const struct ssm_step *step, uint2 tile,
     const long from = state->kind == TEMPORAL ? (long)copy->source + copy->bias
                                               : (long)copy->source;
     const struct ssm_range range = tile_range(state, tile.y, share, shares);
-    copy_tile(step->banks, state, &range,
+    copy_tile(step->banks, state, 0, &range,
               table_entry(step, group, copy->row, from),
               table_entry(step, group, copy->row, copy->destination), bias,
               stage, item, items);

@@ -129,39 +129,49 @@ static void store_value(__global uchar *dst, ulong value, uint width)
  * copies, so that fewer groups run at once. */
 #define CLMOVE_TOKENS 4
 
-/* conv SD: byte offsets [begin, end) of `tokens` tokens, in values of one type,
- * whose size divides all addresses. An item owns an offset for all tokens. dst
- * may lie below src in the same block. */
-#define DEFINE_SHIFT_SD(name, type)                                            \
-    static void name(__global uchar *dst, __global const uchar *src,           \
-                     ulong begin, ulong end, ulong token_stride, uint tokens,  \
-                     uint item, uint items)                                    \
-    {                                                                          \
-        for (ulong at = begin + item * (uint)sizeof(type); at < end;           \
-             at += items * (uint)sizeof(type)) {                               \
-            for (uint first = 0; first < tokens; first += CLMOVE_TOKENS) {     \
-                type held[CLMOVE_TOKENS];                                      \
-                const uint count = min(tokens - first, (uint)CLMOVE_TOKENS);   \
-                const ulong offset = at + first * token_stride;                \
-                _Pragma("unroll") for (uint k = 0; k < CLMOVE_TOKENS; k++)     \
-                {                                                              \
-                    held[k] = *(__global const type *)(src + offset +          \
-                                                       min(k, count - 1) *     \
-                                                           token_stride);      \
-                }                                                              \
-                _Pragma("unroll") for (uint k = 0; k < CLMOVE_TOKENS; k++)     \
-                {                                                              \
-                    if (k < count)                                             \
-                        *(__global type *)(dst + offset + k * token_stride) =  \
-                            held[k];                                           \
-                }                                                              \
-            }                                                                  \
-        }                                                                      \
+/* conv SD: byte offsets [begin, end) of `tokens` tokens, in vectors, to which
+ * all addresses are aligned. An item owns an offset for all tokens. dst may lie
+ * below src in the same block. */
+static void shift_sd(__global uchar *dst, __global const uchar *src,
+                     ulong begin, ulong end, ulong token_stride, uint tokens,
+                     uint item, uint items)
+{
+    ROLLED
+    for (ulong at = begin + item * 16; at < end; at += items * 16) {
+        for (uint first = 0; first < tokens; first += CLMOVE_TOKENS) {
+            uint4 held[CLMOVE_TOKENS];
+            const uint count = min(tokens - first, (uint)CLMOVE_TOKENS);
+            const ulong offset = at + first * token_stride;
+            _Pragma("unroll") for (uint k = 0; k < CLMOVE_TOKENS; k++)
+            {
+                held[k] =
+                    *(__global const uint4 *)(src + offset +
+                                              min(k, count - 1) * token_stride);
+            }
+            _Pragma("unroll") for (uint k = 0; k < CLMOVE_TOKENS; k++)
+            {
+                if (k < count)
+                    *(__global uint4 *)(dst + offset + k * token_stride) =
+                        held[k];
+            }
+        }
     }
-DEFINE_SHIFT_SD(shift_sd_16, uint4)
-DEFINE_SHIFT_SD(shift_sd_4, uint)
-DEFINE_SHIFT_SD(shift_sd_2, ushort)
-DEFINE_SHIFT_SD(shift_sd_1, uchar)
+}
+
+/* The same in values of `width` bytes, up to 8. */
+static void shift_sd_narrow(__global uchar *dst, __global const uchar *src,
+                            ulong begin, ulong end, ulong token_stride,
+                            uint tokens, uint width, uint item, uint items)
+{
+    ROLLED
+    for (ulong at = begin + item * width; at < end; at += items * width) {
+        ROLLED
+        for (uint token = 0; token < tokens; token++) {
+            const ulong offset = at + token * token_stride;
+            store_value(dst + offset, load_value(src + offset, width), width);
+        }
+    }
+}
 
 /* Tokens of the window that a copy writes; bias is below the source's width. */
 static uint copied_tokens(__global const struct ssm_state *state, uint bias)
@@ -186,7 +196,9 @@ static struct ssm_range tile_range(__global const struct ssm_state *state,
     range.end = min(range.begin + state->part, whole);
     if (shares > 1) {
         const ulong size = range.end - range.begin;
-        const ulong length = (size / shares / 256 + 1) * 256;
+        /* Fewer than 2^32 times 256: numbers of 64 bits divide slowly. */
+        const uint pieces = (uint)(size / 256);
+        const ulong length = (ulong)(pieces / shares + 1) * 256;
         range.begin = min(range.begin + share * length, range.end);
         range.end = min(range.begin + length, range.end);
     }
@@ -206,13 +218,10 @@ static void copy_conv_sd(__global const struct ssm_state *state,
     src += bias * token_stride;
     const uint width = common_width((ulong)dst | (ulong)src | token_stride);
     if (width == 16)
-        shift_sd_16(dst, src, begin, end, token_stride, tokens, item, items);
-    else if (width >= 4)
-        shift_sd_4(dst, src, begin, end, token_stride, tokens, item, items);
-    else if (width == 2)
-        shift_sd_2(dst, src, begin, end, token_stride, tokens, item, items);
+        shift_sd(dst, src, begin, end, token_stride, tokens, item, items);
     else
-        shift_sd_1(dst, src, begin, end, token_stride, tokens, item, items);
+        shift_sd_narrow(dst, src, begin, end, token_stride, tokens, width, item,
+                        items);
 }
 
 #if CLMOVE_CPU
@@ -244,24 +253,6 @@ static void shift_ds(__global uchar *dst, __global const uchar *src, uint rows,
 #define STAGE_ITEMS (CLMOVE_GROUP > 0 ? CLMOVE_GROUP : 256)
 #define STAGE_SHARE ((CLMOVE_STAGE / 16 + STAGE_ITEMS - 1) / STAGE_ITEMS)
 #define STAGE_HELD (STAGE_SHARE < CLMOVE_HELD ? STAGE_SHARE : CLMOVE_HELD)
-
-/* `width` bytes of a stage, 1, 2 or 4, in pieces that `even` divides, which
- * divides the address. */
-static uint staged_value(__local const uchar *stage, uint width, uint even)
-{
-    if (even == 4)
-        return *(__local const uint *)stage;
-    if (even == 2) {
-        const uint low = *(__local const ushort *)stage;
-        return width == 2
-                   ? low
-                   : low | (uint) * (__local const ushort *)(stage + 2) << 16;
-    }
-    uint value = stage[0];
-    for (uint k = 1; k < width; k++)
-        value |= (uint)stage[k] << (k * 8);
-    return value;
-}
 
 /* Bytes in front of the first vector of a span, and its vectors. */
 static uint span_head(__global const uchar *src, uint size)
@@ -305,9 +296,11 @@ static void stage_span(__local uchar *stage, const uint4 *held,
             to[item + k * items] = held[k];
     }
     if (STAGE_HELD * items < CLMOVE_STAGE / 16) { /* a group of few items */
+        ROLLED
         for (uint i = item + STAGE_HELD * items; i < count; i += items)
             to[i] = from[i];
     }
+    ROLLED
     for (uint i = item; i < size - count * 16; i += items) {
         const uint at = i < head ? i : i + count * 16;
         stage[at] = src[at];
@@ -315,78 +308,106 @@ static void stage_span(__local uchar *stage, const uint4 *held,
 }
 
 /* `size` bytes of each of `rows` rows, close together, in values of `width`
- * bytes. No %: next to / it becomes an instruction that Oclgrind 21.10 does not
- * know. */
+ * bytes, up to 4. No %: next to / it becomes an instruction that Oclgrind 21.10
+ * does not know. */
 static void stage_rows(__local uchar *stage, __global const uchar *src,
                        uint rows, uint size, ulong stride, uint width,
                        uint item, uint items)
 {
     const uint run = size / width;
+    ROLLED
     for (uint i = item; i < rows * run; i += items) {
         const uint row = i / run;
-        const uint at = (i - row * run) * width;
-        const ulong value = load_value(src + row * stride + at, width);
-        for (uint k = 0; k < width; k++)
-            stage[row * size + at + k] = (uchar)(value >> (k * 8));
+        __global const uchar *from =
+            src + row * stride + (i - row * run) * width;
+        __local uchar *to = stage + i * width;
+        if (width == 4)
+            *(__local uint *)to = *(__global const uint *)from;
+        else if (width == 2)
+            *(__local ushort *)to = *(__global const ushort *)from;
+        else
+            *to = *from;
     }
 }
 
-/* `run` values of `width` bytes of each of `rows` rows, from a stage in which
- * rows are `apart` bytes apart. `width`, up to 4, divides dst and its stride;
- * `even` divides places in the stage. The rows of more than one lie within a
- * tile, so that 32 bits hold an offset. Division is slow: an item's values are
- * equally far apart but for the ends of rows. */
+/* How an item walks values of rows, `run` of each: a division for every value
+ * would be slow, but they are equally far apart but for the ends of rows. */
+struct walk {
+    uint run, row, at;
+    uint rows, next_row, next_at;
+};
+
+static struct walk walk_rows(uint rows, uint run, uint item, uint items)
+{
+    struct walk walk;
+    walk.run = run;
+    walk.row = item / run;
+    walk.at = item - walk.row * run;
+    walk.rows = rows;
+    walk.next_row = items / run;
+    walk.next_at = items - walk.next_row * run;
+    return walk;
+}
+
+/* Values of rows from a stage in which they are `apart` bytes apart; the rows
+ * of more than one lie within a tile, so that 32 bits hold an offset. `width`
+ * is 1, 2 or 4 and divides dst and its stride; `even` divides it and places in
+ * the stage, and is half of it at least. Both are constants, which saves the
+ * loop its branches. */
 __attribute__((always_inline)) static void
 unstage_values(__global uchar *dst, __local const uchar *stage, uint apart,
-               uint rows, uint run, uint stride, uint width, uint even,
-               uint item, uint items)
+               uint stride, uint width, uint even, struct walk walk)
 {
-    const uint next_row = items / run;
-    const uint next_at = items - next_row * run;
-    uint row = item / run;
-    uint at = item - row * run;
-    _Pragma("unroll 1") while (row < rows)
-    {
-        store_value(
-            dst + (row * stride + at * width),
-            staged_value(stage + (row * apart + at * width), width, even),
-            width);
-        row += next_row;
-        at += next_at;
-        if (at >= run) {
-            at -= run;
-            row++;
+    ROLLED
+    while (walk.row < walk.rows) {
+        __local const uchar *from =
+            stage + (walk.row * apart + walk.at * width);
+        __global uchar *to = dst + (walk.row * stride + walk.at * width);
+        if (even == 4) {
+            *(__global uint *)to = *(__local const uint *)from;
+        } else if (width == 4) {
+            __local const ushort *halves = (__local const ushort *)from;
+            *(__global uint *)to = halves[0] | (uint)halves[1] << 16;
+        } else if (width == 2) {
+            *(__global ushort *)to = *(__local const ushort *)from;
+        } else {
+            *to = *from;
+        }
+        walk.row += walk.next_row;
+        walk.at += walk.next_at;
+        if (walk.at >= walk.run) {
+            walk.at -= walk.run;
+            walk.row++;
         }
     }
 }
 
 /* `size` bytes of each row: in the widest values that fit, then what is left of
- * rows in narrower ones. The usual widths are constants, which saves the loop
- * its branches. */
+ * rows in narrower ones; bytes, where the stage holds them at odd places. */
 static void unstage_rows(__global uchar *dst, __local const uchar *stage,
                          uint start, uint apart, uint rows, uint size,
                          ulong stride, uint item, uint items)
 {
     uint width = common_width((ulong)dst | stride | 4u);
+    ROLLED
     for (uint at = 0; at < size;) {
+        const uint even = common_width((start + at) | apart | width);
+        if (even == 1)
+            width = 1;
         while (width > size - at)
             width /= 2;
         const uint run = (size - at) / width;
-        const uint even = common_width((start + at) | apart | width);
+        const struct walk walk = walk_rows(rows, run, item, items);
         __global uchar *to = dst + at;
         __local const uchar *from = stage + start + at;
-        if (width == 4 && even == 4)
-            unstage_values(to, from, apart, rows, run, (uint)stride, 4, 4, item,
-                           items);
-        else if (width == 4 && even == 2)
-            unstage_values(to, from, apart, rows, run, (uint)stride, 4, 2, item,
-                           items);
-        else if (width == 2 && even == 2)
-            unstage_values(to, from, apart, rows, run, (uint)stride, 2, 2, item,
-                           items);
+        if (width == 1)
+            unstage_values(to, from, apart, (uint)stride, 1, 1, walk);
+        else if (width == 2)
+            unstage_values(to, from, apart, (uint)stride, 2, 2, walk);
+        else if (even == 2)
+            unstage_values(to, from, apart, (uint)stride, 4, 2, walk);
         else
-            unstage_values(to, from, apart, rows, run, (uint)stride, width, 1,
-                           item, items);
+            unstage_values(to, from, apart, (uint)stride, 4, 4, walk);
         at += run * width;
     }
 }
@@ -421,7 +442,7 @@ static void shift_ds(__global uchar *dst, __global const uchar *src, uint rows,
             else
                 stage_rows(stage, from + shift + at, count, bytes, src_stride,
                            common_width((ulong)(from + shift + at) |
-                                        src_stride | bytes | 8u),
+                                        src_stride | bytes | 4u),
                            item, items);
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
             if (whole && count < rows - row)
@@ -479,11 +500,13 @@ static void copy_turned(__global const struct ssm_state *state,
     const uint run = to_ds ? tokens : channels; /* neighbours */
     src += bias * src_token + begin * src_channel;
     dst += begin * dst_channel;
+    ROLLED
     for (uint i = item; i < tokens * channels; i += items) {
         const uint outer = i / run;
         const uint inner = i - outer * run;
         const uint token = to_ds ? inner : outer;
         const uint channel = to_ds ? outer : inner;
+        ROLLED
         for (uint at = 0; at < size; at += width)
             store_value(
                 dst + token * dst_token + channel * dst_channel + at,
@@ -508,10 +531,11 @@ static void copy_range(__global const struct ssm_state *state,
                   (range->end - range->begin) * tokens, item, items);
 }
 
-/* A part of a state from block to block, by the whole group. Inlined: clang 22
+/* A part of a state from block to block, by the whole group; `turns`: whether
+ * one order may become the other. Inlined: clang 22
  * calls it on AMD, and a call takes twice the registers. */
 __attribute__((always_inline)) static void
-copy_tile(BANK_ARRAY *banks, __global const struct ssm_state *state,
+copy_tile(BANK_ARRAY *banks, __global const struct ssm_state *state, int turns,
           const struct ssm_range *range, int source, int destination, uint bias,
           __local uchar *stage, uint item, uint items)
 {
@@ -533,7 +557,8 @@ copy_tile(BANK_ARRAY *banks, __global const struct ssm_state *state,
         copy_conv_ds(state, range, dst, src, bias, stage, item, items);
         break;
     default:
-        copy_turned(state, range, dst, src, bias, item, items);
+        if (turns)
+            copy_turned(state, range, dst, src, bias, item, items);
         break;
     }
 }
@@ -560,36 +585,20 @@ struct ssm_copies {
     struct ssm_listed entries[FEW_COPIES];
 };
 
-/* Where these are looked at. Under a dynamic index an argument may be copied to
- * slow memory of each item, so local memory holds them; AMD's compiler reads it
- * where it lies, and knows then that all items read the same. */
+/* Where what goes along is looked at. Under a dynamic index an argument may be
+ * copied to slow memory of each item, so local memory keeps it; AMD's compiler
+ * reads it where it lies, and knows then that all items read the same. */
 #ifdef __AMDGCN__
-#define FEW_PLACE
-#define KEEP_FEW
-#define FEW_ENTRIES call.entries
+#define KEEP_FEW(kept, given, count) (void)(kept);
+#define FEW(kept, given) (given)
 #else
-#define FEW_PLACE __local struct ssm_listed few[FEW_COPIES];
-#define KEEP_FEW                                                               \
-    _Pragma("unroll") for (uint k = 0; k < FEW_COPIES; k++)                    \
+#define KEEP_FEW(kept, given, count)                                           \
+    _Pragma("unroll") for (uint k = 0; k < (count); k++)                       \
     {                                                                          \
-        few[k] = call.entries[k];                                              \
+        (kept)[k] = (given)[k];                                                \
     }
-#define FEW_ENTRIES few
+#define FEW(kept, given) (kept)
 #endif
-
-/* The last entry of a list that begins at or before `place`. */
-#define FIND_LISTED(list, count, place, found)                                 \
-    do {                                                                       \
-        uint low = 0;                                                          \
-        for (uint high = count; high - low > 1;) {                             \
-            const uint middle = low + (high - low) / 2;                        \
-            if ((list)[middle].first_work <= place)                            \
-                low = middle;                                                  \
-            else                                                               \
-                high = middle;                                                 \
-        }                                                                      \
-        found = (list)[low];                                                   \
-    } while (0)
 
 MOVER __kernel void clmove_ssm_copy(BANK_EACH(BANK_PARAMETER)
                                         __global const struct ssm_cut *cut,
@@ -600,18 +609,27 @@ MOVER __kernel void clmove_ssm_copy(BANK_EACH(BANK_PARAMETER)
     __global const struct ssm_state *states = cut_states(cut);
     __global const uint2 *tiles = cut_tiles(cut);
     __local uint4 stage[STAGE_VECTORS];
-    FEW_PLACE
+    __local struct ssm_listed few[FEW_COPIES];
     if (get_local_id(0) == 0) {
         BANK_EACH(BANK_STORE)
-        KEEP_FEW
+        KEEP_FEW(few, call.entries, FEW_COPIES)
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (ulong i = get_group_id(0); i < call.work; i += get_num_groups(0)) {
-        struct ssm_listed entry;
-        if (call.few != 0)
-            FIND_LISTED(FEW_ENTRIES, call.count, i, entry);
-        else
-            FIND_LISTED(list, call.count, i, entry);
+        uint low = 0; /* the last entry that begins at or before i */
+        ROLLED
+        for (uint high = call.count; high - low > 1;) {
+            const uint middle = low + (high - low) / 2;
+            const ulong first = call.few != 0
+                                    ? FEW(few, call.entries)[middle].first_work
+                                    : list[middle].first_work;
+            if (first <= i)
+                low = middle;
+            else
+                high = middle;
+        }
+        const struct ssm_listed entry =
+            call.few != 0 ? FEW(few, call.entries)[low] : list[low];
         const uint2 tile =
             tiles[entry.first_tile + (uint)(i - entry.first_work)];
         __global const struct ssm_state *state = &states[tile.x];
@@ -621,7 +639,7 @@ MOVER __kernel void clmove_ssm_copy(BANK_EACH(BANK_PARAMETER)
             (state->kind != TEMPORAL && entry.bias >= state->src_width))
             continue;
         const struct ssm_range range = tile_range(state, tile.y, 0, 1);
-        copy_tile(banks, state, &range, from, entry.to, entry.bias,
+        copy_tile(banks, state, 1, &range, from, entry.to, entry.bias,
                   (__local uchar *)stage, (uint)get_local_id(0), MOVER_ITEMS);
     }
 }
@@ -634,14 +652,13 @@ MOVER __kernel void clmove_ssm_copy(BANK_EACH(BANK_PARAMETER)
 static void zero_bytes(__global uchar *dst, ulong size, uint item, uint items)
 {
     const ulong head = min(size, (0ul - (ulong)dst) & 15u);
-    const ulong count = (size - head) / 16;
-    __global uint4 *to = (__global uint4 *)(dst + head);
-    for (ulong i = item; i < head; i += items)
-        dst[i] = 0;
-    for (ulong i = item; i < count; i += items)
-        to[i] = (uint4)(0);
-    for (ulong i = head + count * 16 + item; i < size; i += items)
-        dst[i] = 0;
+    const ulong body = (size - head) / 16 * 16;
+    ROLLED
+    for (ulong i = item * 16; i < body; i += items * 16)
+        *(__global uint4 *)(dst + head + i) = (uint4)(0);
+    ROLLED
+    for (ulong i = item; i < size - body; i += items)
+        dst[i < head ? i : i + body] = 0;
 }
 
 #define FEW_BLOCKS 32
@@ -662,22 +679,18 @@ __kernel void clmove_ssm_zero(BANK_EACH(BANK_PARAMETER)
     __global const uint2 *tiles = cut_tiles(cut);
     const uint item = (uint)get_local_id(0);
     const uint items = (uint)get_local_size(0);
+    __local int few[FEW_BLOCKS];
     if (item == 0) {
         BANK_EACH(BANK_STORE)
+        KEEP_FEW(few, call.blocks, FEW_BLOCKS)
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (ulong i = get_group_id(0); i < call.work; i += get_num_groups(0)) {
         const ulong place = i / call.tile_count;
         const uint2 tile =
             tiles[call.first_tile + (uint)(i - place * call.tile_count)];
-        int block = call.blocks[0]; /* no dynamic index here either */
-        _Pragma("unroll") for (uint k = 1; k < FEW_BLOCKS; k++)
-        {
-            if (k == place)
-                block = call.blocks[k];
-        }
-        if (call.few == 0)
-            block = list[place];
+        const int block =
+            call.few != 0 ? FEW(few, call.blocks)[place] : list[place];
         __global const struct ssm_state *state = &states[tile.x];
         const ulong begin = tile.y * state->part;
         __global uchar *dst =
@@ -691,6 +704,7 @@ __kernel void clmove_ssm_zero(BANK_EACH(BANK_PARAMETER)
         const ulong row_size =
             ds ? (ulong)state->dst_width * state->element_size : size;
         dst += ds ? begin * state->dst_extent : begin;
+        ROLLED
         for (uint row = 0; row < (state->kind == TEMPORAL ? 1 : rows); row++)
             zero_bytes(dst + row * state->dst_extent, row_size, item, items);
     }
