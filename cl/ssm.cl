@@ -43,6 +43,7 @@ static void copy_request_tile(const struct ssm_step *step, uint2 tile,
 
 static void clear_rows(__local uint *crossing, uint item, uint items)
 {
+    ROLLED
     for (uint i = item; i < CROSSING_WORDS; i += items)
         crossing[i] = 0;
 }
@@ -52,12 +53,14 @@ static void clear_rows(__local uint *crossing, uint item, uint items)
 static void number_rows(__local const uint *crossing, __local ushort *order,
                         uint rows, uint item, uint items)
 {
+    ROLLED
     for (uint place = item; place < rows; place += items) {
         const uint word = crossing[place / 32];
         const uint bit = 1u << (place % 32);
         if ((word & bit) == 0)
             continue;
         uint number = popcount(word & (bit - 1u));
+        ROLLED
         for (uint i = 0; i < place / 32; i++)
             number += popcount(crossing[i]);
         order[number] = (ushort)place;
@@ -76,18 +79,23 @@ static void copy_rows(const struct ssm_step *step,
     const uint groups = (uint)get_num_groups(0);
     const uint tile_count = cut->tile_count;
     __global const uint2 *tiles = cut_tiles(cut);
-    const ulong work = (ulong)count * tile_count;
-    for (ulong first = 0; first < work; first += groups) {
-        const uint taken = (uint)min((ulong)groups, work - first);
+    uint row = 0; /* and tile that a round begins with */
+    uint tile = 0;
+    for (ulong left = (ulong)count * tile_count; left > 0;) {
+        const uint taken = (uint)min((ulong)groups, left);
         const uint shares = groups / taken;
         const uint turn = group / shares;
         if (turn >= taken)
             break;
-        const ulong place = (first + turn) / tile_count;
-        const struct ssm_copy copy = copies[order[place]];
-        copy_request_tile(step, tiles[first + turn - place * tile_count],
+        const uint further = (tile + turn) / tile_count;
+        const struct ssm_copy copy = copies[order[row + further]];
+        copy_request_tile(step, tiles[tile + turn - further * tile_count],
                           group - turn * shares, shares, &copy, stage, item,
                           items);
+        left -= taken;
+        const uint passed = (tile + groups) / tile_count;
+        row += passed;
+        tile += groups - passed * tile_count;
     }
 }
 
@@ -140,20 +148,24 @@ clmove_ssm_step(BANK_EACH(BANK_PARAMETER) __global const struct ssm_cut *cut,
         else if (window > 0)
             break;
         for (uint slice = 0; slice < rows; slice += CLMOVE_SLICE_ROWS) {
-            const uint slice_end = min(rows, slice + CLMOVE_SLICE_ROWS);
+            const uint slice_rows = min(rows - slice, (uint)CLMOVE_SLICE_ROWS);
+            /* A row's numbers are loaded a round before they are looked at. */
             struct ssm_inputs next = {0, 0, 0, 0, 0, 0};
-            if (slice + item < slice_end)
-                load_inputs(&step, slice + item, &next);
-            for (uint row = slice + item; row < slice_end; row += items) {
+            ROLLED
+            for (uint ahead = item; ahead < slice_rows + items;
+                 ahead += items) {
                 const struct ssm_inputs inputs = next;
+                if (ahead < slice_rows)
+                    load_inputs(&step, slice + ahead, &next);
+                if (ahead < items)
+                    continue;
+                const uint place = ahead - items;
+                const uint row = slice + place;
                 struct ssm_copy copy;
                 struct ssm_fault fault;
-                if (items < slice_end - row)
-                    load_inputs(&step, row + items, &next);
                 const uint fate =
                     decide_row(&step, &slots, row, &inputs, &copy, &fault);
                 if ((fate & ROW_COPIES) != 0) {
-                    const uint place = row - slice;
                     copies[place] = copy;
                     atomic_or(&crossing[place / 32], 1u << (place % 32));
                     atomic_inc(copy_count);
@@ -165,7 +177,7 @@ clmove_ssm_step(BANK_EACH(BANK_PARAMETER) __global const struct ssm_cut *cut,
             const uint count = *copy_count;
             /* Where nobody crosses, all bits are still clear. */
             if (count > 0) {
-                number_rows(crossing, order, slice_end - slice, item, items);
+                number_rows(crossing, order, slice_rows, item, items);
                 barrier(CLK_LOCAL_MEM_FENCE);
                 copy_rows(&step, cut, copies, order, count,
                           (__local uchar *)stage, item, items);
@@ -252,9 +264,8 @@ clmove_ssm_indices(BANK_EACH(BANK_PARAMETER)
         if (slot >= 0 && (uint)slot < step.slot_count) {
             const int tokens = scheduled_tokens(&step, row);
             const int before = INTS(&step, ARRAY_COMPUTED)[slot];
-            const long last = (long)before + tokens - 1;
-            const long column =
-                max(last, 0l) / (long)step.tokens_per_block + (long)number;
+            const uint last = max((uint)before + (uint)tokens, 1u) - 1;
+            const long column = (long)(last / step.tokens_per_block) + number;
             if (tokens >= 0 && before >= 0 && in_table(group, column))
                 found = table_entry(
                     &step, group,

@@ -104,6 +104,7 @@ static void find_arrays(BANK_ARRAY *banks, BANK_ARRAY *arrays,
                         __global const struct ssm_description *described,
                         uint item, uint items)
 {
+    ROLLED
     for (uint i = item; i < ARRAY_COUNT; i += items) {
         __global const struct ssm_array *array = &described->arrays[i];
         arrays[i] = array->given != 0 ? banks[array->bank] + array->offset : 0;
@@ -180,69 +181,54 @@ static int entry_is_fine(const struct ssm_step *step,
     return fault->value >= 0 && (uint)fault->value < block_count;
 }
 
-/* Whether all states of a group can be copied, judged by its narrowest limits:
- * true is certain, false asks for a closer look. */
-static int group_is_fine(const struct ssm_step *step,
-                         __global const struct ssm_group *group,
-                         const struct ssm_copy *copy)
+/* Whether every block that a copy needs is there, for all groups, judged by the
+ * narrowest limits of their conv and temporal states, or `closely` for all
+ * states. */
+static int blocks_are_fine(const struct ssm_step *step, int closely,
+                           const struct ssm_copy *copy, struct ssm_fault *fault)
 {
-    struct ssm_fault ignored;
-    const long moved = (long)copy->source + copy->bias;
-    int fine = 1;
-    if ((uint)copy->bias < group->conv_width)
-        fine = entry_is_fine(step, group, copy->row, copy->source,
-                             group->conv_blocks, &ignored) &&
-               entry_is_fine(step, group, copy->row, copy->destination,
-                             group->conv_blocks, &ignored);
-    if (fine && group->temporal_blocks > 0)
-        fine = entry_is_fine(step, group, copy->row, moved,
-                             group->temporal_blocks, &ignored) &&
-               entry_is_fine(step, group, copy->row, copy->destination,
-                             group->temporal_blocks, &ignored);
-    return fine;
+    const uint count = closely ? step->state_count : step->group_count * 2;
+    ROLLED
+    for (uint i = 0; i < count; i++) {
+        __global const struct ssm_state *state = &step->states[closely ? i : 0];
+        __global const struct ssm_group *group =
+            &step->groups[closely ? state->group : i / 2];
+        const int temporal = closely ? state->kind == TEMPORAL : (int)(i & 1u);
+        const uint width = closely ? state->src_width : group->conv_width;
+        const uint blocks = closely    ? state->block_count
+                            : temporal ? group->temporal_blocks
+                                       : group->conv_blocks;
+        if (temporal ? blocks == 0 || (step->mode & MODE_SKIPS_TEMPORAL) != 0
+                     : (uint)copy->bias >= width)
+            continue;
+        fault->state = (int)i;
+        long column = (long)copy->source + (temporal ? copy->bias : 0);
+        ROLLED
+        for (uint end = 0; end < 2; end++) {
+            if (!entry_is_fine(step, group, copy->row, column, blocks, fault))
+                return 0;
+            column = copy->destination;
+        }
+    }
+    return 1;
 }
 
-/* Whether one state can be copied. */
-static int state_is_fine(const struct ssm_step *step, uint index,
-                         const struct ssm_copy *copy, struct ssm_fault *fault)
-{
-    __global const struct ssm_state *state = &step->states[index];
-    __global const struct ssm_group *group = &step->groups[state->group];
-    long source = copy->source;
-    if (state->kind == TEMPORAL)
-        source += copy->bias;
-    if (state->kind == TEMPORAL ? (step->mode & MODE_SKIPS_TEMPORAL) != 0
-                                : (uint)copy->bias >= state->src_width)
-        return 1;
-    fault->state = (int)index;
-    return entry_is_fine(step, group, copy->row, source, state->block_count,
-                         fault) &&
-           entry_is_fine(step, group, copy->row, copy->destination,
-                         state->block_count, fault);
-}
-
-/* Whether every block that a copy needs is there, for all groups and states.
- * All or nothing: this comes before the first byte moves, and every group of
- * the launch comes to the same answer. */
+/* All or nothing: this comes before the first byte moves, and every group of
+ * the launch comes to the same answer. Within the narrowest limits all is fine;
+ * beyond them it takes a closer look. */
 static int copy_is_fine(const struct ssm_step *step,
                         const struct ssm_copy *copy, struct ssm_fault *fault)
 {
-    int fine = 1;
-    for (uint i = 0; i < step->group_count && fine; i++)
-        fine = group_is_fine(step, &step->groups[i], copy);
-    if (fine)
-        return 1;
-    for (uint i = 0; i < step->state_count; i++) {
-        if (!state_is_fine(step, i, copy, fault))
-            return 0;
-    }
-    return 1;
+    int fine = 0;
+    ROLLED
+    for (int closely = 0; closely < 2 && !fine; closely++)
+        fine = blocks_are_fine(step, closely, copy, fault);
+    return fine;
 }
 
 static uint counter_fault(struct ssm_fault *fault, int counter, int value)
 {
     fault->kind = FAULT_COUNTER;
-    fault->state = -1;
     fault->column = counter;
     fault->value = value;
     return ROW_FAULT;
@@ -253,24 +239,28 @@ static int scheduled_tokens(const struct ssm_step *step, uint row)
 {
     if (!IS_GIVEN(step, ARRAY_QUERY_STARTS))
         return INTS(step, ARRAY_SCHEDULED)[row];
-    const long difference = (long)INTS(step, ARRAY_QUERY_STARTS)[row + 1] -
-                            INTS(step, ARRAY_QUERY_STARTS)[row];
-    return (int)clamp(difference, (long)INT_MIN, (long)INT_MAX);
+    return sub_sat(INTS(step, ARRAY_QUERY_STARTS)[row + 1],
+                   INTS(step, ARRAY_QUERY_STARTS)[row]);
 }
 
 /* What pre- and post-process decide from: loaded before anything is looked at,
  * so that an item can have the loads of two rows in flight. */
 struct ssm_inputs {
-    int slot; /* as named */
-    int scheduled, draft, accepted, column;
-    int computed; /* or now computed */
+    int slot;             /* as named */
+    int scheduled, draft; /* 0 where computed is what is computed now */
+    int computed, accepted, column;
 };
+
+/* Whether post-process is told what is computed now, not what was before. */
+static int gives_now(const struct ssm_step *step)
+{
+    return (step->mode & MODE_POST) != 0 && IS_GIVEN(step, ARRAY_NOW_COMPUTED);
+}
 
 static void load_inputs(const struct ssm_step *step, uint row,
                         struct ssm_inputs *inputs)
 {
-    const int post = (step->mode & MODE_POST) != 0;
-    const int now = post && IS_GIVEN(step, ARRAY_NOW_COMPUTED);
+    const int now = gives_now(step);
     const int named = IS_GIVEN(step, ARRAY_SLOT_OF)
                           ? INTS(step, ARRAY_SLOT_OF)[row]
                           : (int)row;
@@ -283,7 +273,9 @@ static void load_inputs(const struct ssm_step *step, uint row,
     inputs->computed =
         INTS(step, now ? ARRAY_NOW_COMPUTED : ARRAY_COMPUTED)[slot];
     inputs->scheduled = now ? 0 : scheduled_tokens(step, row);
-    inputs->draft = post && !now ? INTS(step, ARRAY_DRAFT)[row] : 0;
+    inputs->draft = (step->mode & MODE_POST) != 0 && !now
+                        ? INTS(step, ARRAY_DRAFT)[row]
+                        : 0;
 }
 
 /* Pre-process: the step's tokens need column `cur`, the state is in `prev`. */
@@ -291,25 +283,14 @@ static uint decide_pre(const struct ssm_step *step,
                        const struct ssm_inputs *inputs, struct ssm_copy *copy,
                        struct ssm_fault *fault)
 {
-    const int scheduled = inputs->scheduled;
-    const int computed = inputs->computed;
-    const int accepted = inputs->accepted;
     const int prev = inputs->column;
-    if (scheduled < 0)
-        return counter_fault(fault, SCHEDULED, scheduled);
-    if (scheduled < 1)
-        return 0;
-    if (computed < 0)
-        return counter_fault(fault, COMPUTED, computed);
-    if (accepted < 0)
-        return counter_fault(fault, ACCEPTED, accepted);
-    const uint last = (uint)computed + (uint)scheduled - 1;
+    const uint last = (uint)inputs->computed + (uint)inputs->scheduled - 1;
     const uint cur = last / step->tokens_per_block;
     if (cur > (uint)INT_MAX)
-        return counter_fault(fault, COMPUTED, computed);
+        return counter_fault(fault, COMPUTED, inputs->computed);
     copy->source = prev;
     copy->destination = (int)cur;
-    copy->bias = max(accepted - 1, 0);
+    copy->bias = max(inputs->accepted - 1, 0);
     if (prev < 0 || prev == (int)cur)
         return ROW_COLUMN;
     return ROW_COLUMN | ROW_COPIES |
@@ -318,64 +299,30 @@ static uint decide_pre(const struct ssm_step *step,
 
 /* Post-process: `now` tokens are computed; the running block holds the state
  * after `certain` of them for sure. */
-static uint decide_boundary(const struct ssm_step *step, int column,
-                            long certain, long now, struct ssm_copy *copy)
+static uint decide_post(const struct ssm_step *step,
+                        const struct ssm_inputs *inputs, struct ssm_copy *copy)
 {
-    /* Numbers of 64 bits divide slowly, and these seldom need them. */
-    const long blocks = now <= (long)UINT_MAX
-                            ? (long)((uint)now / step->tokens_per_block)
-                            : now / (long)step->tokens_per_block;
-    const long boundary = blocks * (long)step->tokens_per_block;
+    const int accepted = inputs->accepted;
+    if (accepted < 1)
+        return 0;
+    const long certain =
+        (long)inputs->computed +
+        (gives_now(step) ? 1 - accepted : inputs->scheduled - inputs->draft);
+    const long now = certain + accepted - 1;
+    /* Numbers of 64 bits divide slowly. This one has 33, its half 32. */
+    const long tokens = step->tokens_per_block;
+    long blocks = (uint)((ulong)now / 2) / step->tokens_per_block * 2l;
+    if (now - blocks * tokens >= tokens)
+        blocks++;
+    const long boundary = blocks * tokens;
     if (boundary < certain || blocks < 1)
         return 0;
-    copy->source = column;
+    copy->source = inputs->column;
     copy->destination = (int)min(blocks - 1, (long)INT_MAX);
     copy->bias = (int)(boundary - certain);
-    if (column != blocks - 1)
+    if (inputs->column != blocks - 1)
         return ROW_COPIES;
     return copy->bias == 0 ? ROW_RESETS : ROW_RESETS | ROW_COPIES;
-}
-
-static uint decide_post(const struct ssm_step *step,
-                        const struct ssm_inputs *inputs, struct ssm_copy *copy,
-                        struct ssm_fault *fault)
-{
-    const int scheduled = inputs->scheduled;
-    const int draft = inputs->draft;
-    const int computed = inputs->computed;
-    const int accepted = inputs->accepted;
-    if (scheduled < 0)
-        return counter_fault(fault, SCHEDULED, scheduled);
-    if (draft < 0)
-        return counter_fault(fault, DRAFT, draft);
-    if (scheduled - draft < 1)
-        return 0;
-    if (computed < 0)
-        return counter_fault(fault, COMPUTED, computed);
-    if (accepted < 0)
-        return counter_fault(fault, ACCEPTED, accepted);
-    if (accepted < 1)
-        return 0;
-    const long certain = (long)computed + (scheduled - draft);
-    return decide_boundary(step, inputs->column, certain,
-                           certain + accepted - 1, copy);
-}
-
-/* The same from the tokens computed now. */
-static uint decide_post_now(const struct ssm_step *step,
-                            const struct ssm_inputs *inputs,
-                            struct ssm_copy *copy, struct ssm_fault *fault)
-{
-    const int now = inputs->computed;
-    const int accepted = inputs->accepted;
-    if (now < 0)
-        return counter_fault(fault, NOW, now);
-    if (accepted < 0)
-        return counter_fault(fault, ACCEPTED, accepted);
-    if (accepted < 1)
-        return 0;
-    return decide_boundary(step, inputs->column, (long)now - accepted + 1, now,
-                           copy);
 }
 
 /* Pre-copy: the caller has decided. */
@@ -392,22 +339,44 @@ static uint decide_copy(const struct ssm_step *step, uint slot,
     return ROW_COPIES;
 }
 
+/* Pre- or post-process: the first counter that is wrong, or what is to do. */
+static uint decide_by_counters(const struct ssm_step *step,
+                               const struct ssm_inputs *inputs,
+                               struct ssm_copy *copy, struct ssm_fault *fault)
+{
+    const int told_now = gives_now(step);
+    int counter = SCHEDULED;
+    int value = inputs->scheduled;
+    if (value >= 0) {
+        counter = DRAFT;
+        value = inputs->draft;
+    }
+    if (value >= 0) {
+        if (!told_now && inputs->scheduled <= value)
+            return 0;
+        counter = told_now ? NOW : COMPUTED;
+        value = inputs->computed;
+    }
+    if (value >= 0) {
+        counter = ACCEPTED;
+        value = inputs->accepted;
+    }
+    if (value < 0)
+        return counter_fault(fault, counter, value);
+    return (step->mode & MODE_PRE) != 0 ? decide_pre(step, inputs, copy, fault)
+                                        : decide_post(step, inputs, copy);
+}
+
 /* What becomes of a row, its blocks checked. Depends on nothing that the launch
  * writes, so it may be asked again. */
 static uint decide(const struct ssm_step *step, uint row, uint slot,
                    const struct ssm_inputs *inputs, struct ssm_copy *copy,
                    struct ssm_fault *fault)
 {
-    uint fate;
     copy->row = (int)((step->mode & MODE_TABLES_BY_SLOT) != 0 ? slot : row);
-    if ((step->mode & MODE_PRE) != 0)
-        fate = decide_pre(step, inputs, copy, fault);
-    else if ((step->mode & MODE_COPY) != 0)
-        fate = decide_copy(step, slot, copy, fault);
-    else if (IS_GIVEN(step, ARRAY_NOW_COMPUTED))
-        fate = decide_post_now(step, inputs, copy, fault);
-    else
-        fate = decide_post(step, inputs, copy, fault);
+    const uint fate = (step->mode & MODE_COPY) != 0
+                          ? decide_copy(step, slot, copy, fault)
+                          : decide_by_counters(step, inputs, copy, fault);
     if ((fate & ROW_COPIES) != 0 && !copy_is_fine(step, copy, fault))
         return ROW_FAULT;
     return fate;
@@ -429,11 +398,13 @@ static int has_bit(__local const uint *bits, uint index)
 static void note_slots(const struct ssm_step *step,
                        const struct slot_bits *slots, uint item, uint items)
 {
+    ROLLED
     for (uint i = item; i < SLOT_WINDOW / 32; i += items) {
         slots->named[i] = 0;
         slots->twice[i] = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
+    ROLLED
     for (uint row = item; row < step->rows; row += items) {
         const uint place = (uint)INTS(step, ARRAY_SLOT_OF)[row] - slots->first;
         if (place >= SLOT_WINDOW)
@@ -454,22 +425,23 @@ static uint decide_row(const struct ssm_step *step,
 {
     const int named = inputs->slot;
     const uint slot = (uint)named;
-    if (!IS_GIVEN(step, ARRAY_SLOT_OF))
-        return decide(step, row, slot, inputs, copy, fault);
-    if (named == -1)
-        return ROW_ELSEWHERE;
-    fault->state = -1;
-    fault->column = -1;
-    fault->value = named;
-    if (slot >= step->slot_count) {
-        fault->kind = FAULT_SLOT;
-        return slots->first == 0 ? ROW_ELSEWHERE | ROW_FAULT : ROW_ELSEWHERE;
-    }
-    if (slot - slots->first >= SLOT_WINDOW)
-        return ROW_ELSEWHERE;
-    if (has_bit(slots->twice, slot - slots->first)) {
-        fault->kind = FAULT_SLOT_TWICE;
-        return ROW_ELSEWHERE | ROW_FAULT;
+    fault->state = -1; /* of a slot or a counter there is none */
+    if (IS_GIVEN(step, ARRAY_SLOT_OF)) {
+        if (named == -1)
+            return ROW_ELSEWHERE;
+        fault->column = -1;
+        fault->value = named;
+        if (slot >= step->slot_count) {
+            fault->kind = FAULT_SLOT;
+            return slots->first == 0 ? ROW_ELSEWHERE | ROW_FAULT
+                                     : ROW_ELSEWHERE;
+        }
+        if (slot - slots->first >= SLOT_WINDOW)
+            return ROW_ELSEWHERE;
+        if (has_bit(slots->twice, slot - slots->first)) {
+            fault->kind = FAULT_SLOT_TWICE;
+            return ROW_ELSEWHERE | ROW_FAULT;
+        }
     }
     return decide(step, row, slot, inputs, copy, fault);
 }
@@ -510,6 +482,7 @@ static void keep_other_slots(const struct ssm_step *step,
     const int named = IS_GIVEN(step, ARRAY_SLOT_OF);
     const uint end = named ? min(slots->first + SLOT_WINDOW, step->slot_count)
                            : step->slot_count;
+    ROLLED
     for (uint slot = (named ? slots->first : step->rows) + item; slot < end;
          slot += items) {
         const uint place = slot - slots->first;
