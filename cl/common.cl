@@ -1,4 +1,4 @@
-/* What every kernel shares: limits, exact copies by one work-group. */
+/* What every kernel shares: limits, banks, how bytes are cut and loaded. */
 
 /* Macros: CLMOVE_BANKS, CLMOVE_CPU, CLMOVE_HELD. The library sets
  * them; the values here let a file compile alone. */
@@ -132,65 +132,6 @@ static void copy_bytes(__global uchar *dst, __global const uchar *src,
     ROLLED
     for (ulong i = item; i < size; i += items)
         dst[i] = src[i];
-}
-
-/* `count` vectors from src to dst, disjoint, in phase. */
-static void copy_vectors(__global uchar *dst, __global const uchar *src,
-                         ulong count, uint item, uint items)
-{
-    __global const uint4 *from = (__global const uint4 *)src;
-    __global uint4 *to = (__global uint4 *)dst;
-    const ulong step = CLMOVE_HELD * (ulong)items;
-    ulong i = item;
-    for (; i + step - items < count; i += step) {
-        uint4 held[CLMOVE_HELD];
-        _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)
-        {
-            held[k] = from[i + k * items];
-        }
-        _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)
-        {
-            to[i + k * items] = held[k];
-        }
-    }
-    if (i >= count)
-        return;
-    /* Fewer than all, and still in flight together. */
-    uint4 held[CLMOVE_HELD];
-    _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)
-    {
-        held[k] = from[min(i + k * items, count - 1)];
-    }
-    _Pragma("unroll") for (uint k = 0; k < CLMOVE_HELD; k++)
-    {
-        if (i + k * items < count)
-            to[i + k * items] = held[k];
-    }
-}
-
-/* `size` bytes from src to dst, disjoint, by all items of the group. No access
- * leaves either range. Copies in phase are the fast ones. */
-static void copy_disjoint(__global uchar *dst, __global const uchar *src,
-                          ulong size, uint item, uint items)
-{
-    struct cut cut;
-    cut_range(dst, src, size, &cut);
-    const ulong body = cut.count * 16;
-    ROLLED
-    for (ulong i = item; i < size - body; i += items) {
-        const ulong at = i < cut.head ? i : i + body;
-        dst[at] = src[at];
-    }
-    dst += cut.head;
-    src += cut.head;
-    if (cut.phase == 0) {
-        copy_vectors(dst, src, cut.count, item, items);
-        return;
-    }
-    __global uint4 *to = (__global uint4 *)dst;
-    ROLLED
-    for (ulong i = item; i < cut.count; i += items)
-        to[i] = pair_value(load_pair(src, i, cut.phase), cut.phase);
 }
 
 /* Nothing, for calls that have nothing to do: their event still comes. */

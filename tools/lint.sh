@@ -73,7 +73,7 @@ for target in spir64-unknown-unknown spir-unknown-unknown; do
         # What these hold is there for other files to use.
         own=()
         case $kernel in
-        cl/common.cl | cl/ssm_copy.cl | cl/ssm_decide.cl)
+        cl/common.cl | cl/ssm_rows.cl | cl/ssm_copy.cl | cl/ssm_decide.cl)
             own=(-Wno-unused-macros -Wno-unused-function)
             ;;
         esac

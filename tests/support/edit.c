@@ -9,8 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const kernel_files[] = {
-    "common.cl", "move.cl", "ssm_copy.cl", "ssm_decide.cl", "ssm.cl"};
+static const char *const kernel_files[] = {"common.cl",     "move.cl",
+                                           "ssm_rows.cl",   "ssm_copy.cl",
+                                           "ssm_decide.cl", "ssm.cl"};
 
 enum { KERNEL_FILES = sizeof(kernel_files) / sizeof(kernel_files[0]) };
 
