@@ -113,15 +113,11 @@ static uint4 pair_value(pair held, uint phase)
     (void)phase;
     return as_uint4(held.lo);
 #else
-    const ulong a = phase < 8 ? held.x : held.y;
-    const ulong b = phase < 8 ? held.y : held.z;
-    const ulong c = phase < 8 ? held.z : held.w;
+    const ulong2 low = phase < 8 ? held.xy : held.yz;
+    const ulong2 high = phase < 8 ? held.yz : held.zw;
     /* Never a shift by 64: the device would take it modulo 64. */
-    const uint bits = (phase & 7u) * 8;
-    ulong2 result;
-    result.x = (a >> bits) | ((b << 1) << (63 - bits));
-    result.y = (b >> bits) | ((c << 1) << (63 - bits));
-    return as_uint4(result);
+    const ulong bits = (phase & 7u) * 8;
+    return as_uint4((low >> bits) | ((high << 1) << (63 - bits)));
 #endif
 }
 
