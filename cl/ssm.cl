@@ -264,7 +264,7 @@ clmove_ssm_indices(BANK_EACH(BANK_PARAMETER)
         if (slot >= 0 && (uint)slot < step.slot_count) {
             const int tokens = scheduled_tokens(&step, row);
             const int before = INTS(&step, ARRAY_COMPUTED)[slot];
-            const uint last = max((uint)before + (uint)tokens, 1u) - 1;
+            const uint last = (uint)max((long)before + tokens - 1, 0l);
             const long column = (long)(last / step.tokens_per_block) + number;
             if (tokens >= 0 && before >= 0 && in_table(group, column))
                 found = table_entry(

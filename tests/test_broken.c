@@ -28,12 +28,14 @@ struct broken {
 /* Caught by comparing data. */
 static const struct broken walked_downwards = {
     "tokens walked downwards",
-    1,
+    2,
     {{"ssm_copy.cl",
       "for (uint first = 0; first < tokens; first += CLMOVE_TOKENS)",
       "for (uint first = (tokens - 1) / CLMOVE_TOKENS * CLMOVE_TOKENS; "
       "first < tokens; first -= CLMOVE_TOKENS)",
-      1}},
+      1},
+     {"ssm_copy.cl", "for (uint token = 0; token < tokens; token++)",
+      "for (uint token = tokens - 1; token < tokens; token--)", 1}},
 };
 
 static const struct broken tail_overwritten = {
@@ -100,17 +102,23 @@ static struct clmove_engine *broken_engine(struct test_device *device,
 
 /* Windows of 20 tokens: longer than any chunk that is held at once. The blocks
  * in use lie in the middle of the pool. */
-static void add_window_scene(struct scene *scene, const char *test, int kind,
-                             int32_t bias)
+static void add_wide_scene(struct scene *scene, const char *test, int kind,
+                           uint32_t dim, int32_t bias)
 {
     uint32_t pool;
 
-    scene_init(scene, test, "kind %d, bias %d", kind, bias);
+    scene_init(scene, test, "kind %d, dim %u, bias %d", kind, dim, bias);
     pool = scene_add_pool(scene, SCENE_BUFFER);
-    scene_add_conv(scene, pool, kind, 12, 20, 6, 2);
+    scene_add_conv(scene, pool, kind, 12, 20, dim, 2);
     scene_add_group(scene, 4);
     scene_add_in_place_rows(scene, 1, bias);
     scene_own_blocks(scene, 4, 4);
+}
+
+static void add_window_scene(struct scene *scene, const char *test, int kind,
+                             int32_t bias)
+{
+    add_wide_scene(scene, test, kind, 6, bias);
 }
 
 static void expect_caught(struct scene *scene, struct test_device *device,
@@ -129,7 +137,10 @@ static void test_walked_downwards(void **state)
     struct scene scene;
 
     for (int32_t bias = 1; bias <= 2; bias++) {
-        add_window_scene(&scene, __func__, REF_CONV_SD, bias);
+        /* single values, then vectors */
+        add_wide_scene(&scene, __func__, REF_CONV_SD, 6, bias);
+        expect_caught(&scene, device, engine);
+        add_wide_scene(&scene, __func__, REF_CONV_SD, 16, bias);
         expect_caught(&scene, device, engine);
     }
     clmove_engine_destroy(&engine);
