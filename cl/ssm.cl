@@ -67,16 +67,20 @@ static void number_rows(__local const uint *crossing, __local ushort *order,
     }
 }
 
-/* A group's part of the copies of a slice. Groups take tiles by turns; where
- * the last round has tiles for less than half of them, several share one. */
+/* A group's part of the copies of a slice. Groups take tiles by turns, and the
+ * order of the groups turns from round to round: else a state that takes longer
+ * would fall to the same few groups wherever its distance to the next one and
+ * the number of groups have a common factor. Where the last round has tiles for
+ * less than half of the groups, several share one. */
 static void copy_rows(const struct ssm_step *step,
                       __global const struct ssm_cut *cut,
                       __local const struct ssm_copy *copies,
                       __local const ushort *order, uint count,
                       __local uchar *stage, uint item, uint items)
 {
-    const uint group = (uint)get_group_id(0);
     const uint groups = (uint)get_num_groups(0);
+    const uint turned = groups * 5 / 8 + 1; /* no likely distance of states */
+    uint group = (uint)get_group_id(0);     /* its place in a round */
     const uint tile_count = cut->tile_count;
     __global const uint2 *tiles = cut_tiles(cut);
     uint row = 0; /* and tile that a round begins with */
@@ -96,6 +100,8 @@ static void copy_rows(const struct ssm_step *step,
         const uint passed = (tile + groups) / tile_count;
         row += passed;
         tile += groups - passed * tile_count;
+        group += turned;
+        group -= group < groups ? 0 : groups;
     }
 }
 
