@@ -38,75 +38,46 @@
 
 #if CLMOVE_CPU
 
-/* A group is a loop on one core, and loads are fast at any address: bytes go
- * through registers. */
+/* A group is a loop on one core, so its first item does all of a piece, in
+ * registers: no barrier, which PoCL's compiler would take long for. Loads and
+ * stores are fast at any address. */
 #define TILE_VECTORS 1
 
 /* 16 bytes at any address. */
 typedef uint4 __attribute__((aligned(1))) any_vector;
 
-/* `held` vectors of each item: all items load theirs, `wait`, and store. */
-#define MOVE_ROUND(dst, src, held, wait)                                       \
+/* `count` vectors: loaded before any of them is stored. */
+#define MOVE_VECTORS(dst, src, count)                                          \
     do {                                                                       \
-        uint4 values[held];                                                    \
-        _Pragma("unroll") for (uint k = 0; k < held; k++)                      \
+        uint4 values[count];                                                   \
+        _Pragma("unroll") for (uint k = 0; k < count; k++)                     \
         {                                                                      \
-            values[k] =                                                        \
-                ((__global const any_vector *)(src))[item + k * items];        \
+            values[k] = ((__global const any_vector *)(src))[k];               \
         }                                                                      \
-        wait;                                                                  \
-        _Pragma("unroll") for (uint k = 0; k < held; k++)                      \
+        _Pragma("unroll") for (uint k = 0; k < count; k++)                     \
         {                                                                      \
-            ((__global any_vector *)(dst))[item + k * items] = values[k];      \
+            ((__global any_vector *)(dst))[k] = values[k];                     \
         }                                                                      \
     } while (0)
-#define EVERYBODY barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
-/* Less than a vector for each item, one byte at a time. */
-static void move_bytes(__global uchar *dst, __global const uchar *src,
-                       uint size, int up, uint item, uint items)
-{
-    for (uint done = 0; done < size; done += items) {
-        const int mine = item < size - done;
-        const uint i = up ? done + item : size - 1 - done - item;
-        uchar held = 0;
-        if (mine)
-            held = src[i];
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        if (mine)
-            dst[i] = held;
-    }
-}
-
-/* In rounds of 8 vectors, of one, of bytes; the bytes are those that memmove
- * would move last. Stores of a round lie behind all that later rounds load.
- * Where source and destination are disjoint, large rounds need no barriers. */
+/* In blocks of 8 vectors, of one, of a byte, in memmove's order: what a block
+ * stores lies behind all that later ones load. */
 static void move_run(__global uchar *dst, __global const uchar *src, ulong size,
-                     int up, uint item, uint items)
+                     int up)
 {
-    const int apart =
-        (ulong)dst - (ulong)src >= size && (ulong)src - (ulong)dst >= size;
-    const ulong one = items * 16ul;
-    const ulong large = size / (8 * one);
-    const uint small = (uint)(size / one - large * 8);
-    const uint rest = (uint)(size - (large * 8 + small) * one);
-    /* Of the first large round, and of the first small one. */
-    const ulong begin = up ? 0 : size - 8 * one;
-    const ulong then = up ? large * 8 * one : rest + (small - 1) * one;
-    for (ulong round = 0; apart && round < large; round++) {
-        const ulong at = up ? begin + round * 8 * one : begin - round * 8 * one;
-        MOVE_ROUND(dst + at, src + at, 8, (void)0);
+    ulong done = 0;
+    for (; size - done >= 128; done += 128) {
+        const ulong at = up ? done : size - done - 128;
+        MOVE_VECTORS(dst + at, src + at, 8);
     }
-    for (ulong round = 0; !apart && round < large; round++) {
-        const ulong at = up ? begin + round * 8 * one : begin - round * 8 * one;
-        MOVE_ROUND(dst + at, src + at, 8, EVERYBODY);
+    for (; size - done >= 16; done += 16) {
+        const ulong at = up ? done : size - done - 16;
+        MOVE_VECTORS(dst + at, src + at, 1);
     }
-    for (uint round = 0; round < small; round++) {
-        const ulong at = up ? then + round * one : then - round * one;
-        MOVE_ROUND(dst + at, src + at, 1, EVERYBODY);
+    for (; done < size; done++) {
+        const ulong at = up ? done : size - done - 1;
+        dst[at] = src[at];
     }
-    move_bytes(dst + (up ? size - rest : 0), src + (up ? size - rest : 0), rest,
-               up, item, items);
 }
 
 static void move_piece(__global uchar *dst, __global const uchar *low,
@@ -114,12 +85,11 @@ static void move_piece(__global uchar *dst, __global const uchar *low,
                        int up, __local uint4 *tile, uint item, uint items)
 {
     (void)tile;
-    if (up) {
-        move_run(dst, low, boundary, up, item, items);
-        move_run(dst + boundary, high, size - boundary, up, item, items);
-    } else {
-        move_run(dst + boundary, high, size - boundary, up, item, items);
-        move_run(dst, low, boundary, up, item, items);
+    (void)items;
+    for (uint part = 0; item == 0 && part < 2; part++) {
+        const int behind = up ? part == 1 : part == 0;
+        move_run(behind ? dst + boundary : dst, behind ? high : low,
+                 behind ? size - boundary : boundary, up);
     }
 }
 
