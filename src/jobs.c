@@ -145,7 +145,7 @@ static bool plan_split(const struct job_limits *limits,
     const uint64_t s = distance(move);
     struct job_family family = whole_move(move);
     if (s < move->size / 8) {
-        uint64_t span = max_u64(limits->span, s * 4);
+        uint64_t span = max_u64(limits->span, round_up(s) * 4);
         if (limits->jobs > 0)
             span = max_u64(span, move->size / limits->jobs);
         if (limits->span_most > 0)
@@ -170,6 +170,8 @@ static bool plan_segments(const struct job_limits *limits,
     if (segments > 2 * COLUMN_MIN && rows > 1) {
         pieces = max_u64(divide_up(segments, rows), COLUMN_MIN);
         pieces = min_u64(pieces, COLUMN_MAX);
+        /* An edge takes a vector at least. */
+        pieces = max_u64(pieces, divide_up(COLUMN_MIN * 16, s));
     }
     /* Spans begin at multiples of 16. */
     if (pieces < segments && s % 16 != 0)

@@ -131,7 +131,7 @@ static clmove_status place_edges(const struct clmove_log *log,
         move->launch_count = (uint8_t)jobs.launch_count;
         move->saves = jobs.launch_count > 1;
         move->scratch = *end;
-        /* Less than a quarter of the bytes moved each: no overflow. */
+        /* A quarter of the bytes moved each, and a few: no overflow. */
         *end += (jobs.scratch_size + 15) / 16 * 16;
     }
 out:
