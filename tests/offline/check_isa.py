@@ -53,7 +53,6 @@ ALLOWED = {
     (compilers.amd, "clmove_batch_device", "lanes"): 32,
     (compilers.amd, "clmove_ssm_copy", "lanes"): 32,
     (compilers.amd, "clmove_ssm_step", "lanes"): 128,
-    (compilers.intel, "clmove_batch_device", "scratch"): 256,
 }
 
 
