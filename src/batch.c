@@ -134,8 +134,8 @@ clmove_status clmove_enqueue_batch(struct clmove_batch *batch,
     if (plan->launch_count == 0) {
         result = engine_enqueue_nothing(batch->engine, &chain, event != NULL);
     } else {
-        if (plan->launch_count > 1 && event == NULL)
-            result = chain_loosen(&chain);
+        if (plan->launch_count > 1)
+            result = chain_prepare(&chain, event != NULL);
         pthread_mutex_lock(&batch->mutex);
         for (uint32_t i = 0; i < plan->launch_count && result == CL_SUCCESS;
              i++)

@@ -2,16 +2,16 @@
 
 #include "chain.h"
 
-cl_int chain_loosen(struct chain *chain)
+cl_int chain_prepare(struct chain *chain, bool wants_event)
 {
     cl_command_queue_properties properties = 0;
-    if (chain->wait_count > 0)
-        return CL_SUCCESS;
     const cl_int status =
         clGetCommandQueueInfo(chain->queue, CL_QUEUE_PROPERTIES,
                               sizeof properties, &properties, NULL);
-    chain->loose = status == CL_SUCCESS &&
-                   (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
+    chain->in_order =
+        status == CL_SUCCESS &&
+        (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
+    chain->loose = chain->in_order && chain->wait_count == 0 && !wants_event;
     return status;
 }
 

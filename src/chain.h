@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* One call on its way into the queue. Commands are chained by events, on
- * in-order queues too unless loosened: a wait list that fails must stop them
+ * in-order queues too unless loose: a wait list that fails must stop them
  * all, and some in-order queues go on after a failed command. */
 struct chain {
     cl_command_queue queue;
@@ -17,13 +17,14 @@ struct chain {
     const cl_event *wait_list;
     cl_event last;     /* of the command enqueued last, or NULL */
     uint32_t enqueued; /* commands */
+    bool in_order;     /* the queue, as chain_prepare found it */
     bool loose;        /* chained by the queue's order alone */
 };
 
-/* For a call of several commands without an event: one between two commands
- * costs the host a microsecond. Without a wait list, which might fail, an
+/* For a call of several commands. An event between two of them costs the host a
+ * microsecond; where no event is wanted, and no wait list might fail, an
  * in-order queue keeps them in order as well. */
-cl_int chain_loosen(struct chain *chain);
+cl_int chain_prepare(struct chain *chain, bool wants_event);
 
 /* What the next command waits for. */
 static inline cl_uint chain_wait_count(const struct chain *chain)

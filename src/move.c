@@ -241,29 +241,25 @@ static cl_int enqueue_plan(struct move *move, struct chain *chain,
     const struct job_plan *plan = &move->plan;
     const bool takes = plan->scratch_size > 0 && !move->has_scratch;
     struct scratch_lease lease = {0};
-    bool in_order = true;
     cl_int status = CL_SUCCESS;
+    if (plan->launch_count > 1)
+        status = chain_prepare(chain, wants_event);
     if (takes) {
-        cl_command_queue_properties properties = 0;
-        status = clGetCommandQueueInfo(chain->queue, CL_QUEUE_PROPERTIES,
-                                       sizeof properties, &properties, NULL);
-        in_order = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
         if (status == CL_SUCCESS)
             status = scratch_take(&engine->moves.scratch, engine->context,
-                                  chain->queue, in_order,
+                                  chain->queue, chain->in_order,
                                   (size_t)plan->scratch_size, &lease);
         move->bindings[VIEW_SCRATCH] =
             (struct memory_binding){.handle = lease.buffer};
     }
-    if (plan->launch_count > 1 && !wants_event && status == CL_SUCCESS)
-        status = chain_loosen(chain);
     for (uint32_t i = 0; i < plan->launch_count && status == CL_SUCCESS; i++) {
         const bool last = i + 1 == plan->launch_count;
-        status = enqueue_family(move, chain, &plan->launches[i],
-                                wants_event || !last || !in_order);
+        status =
+            enqueue_family(move, chain, &plan->launches[i],
+                           wants_event || !last || (takes && !chain->in_order));
     }
     if (takes)
-        scratch_give(&lease, in_order, chain->last);
+        scratch_give(&lease, chain->in_order, chain->last);
     return status;
 }
 

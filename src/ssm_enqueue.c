@@ -81,8 +81,8 @@ static cl_int enqueue_all(struct chain *chain,
 {
     cl_int status = CL_SUCCESS;
     const bool copies_aside = step->aside.kernel != NULL && mode != MODE_COPY;
-    if (!wants_event && copies_aside + step->launch_count > 1)
-        status = chain_loosen(chain);
+    if (copies_aside + step->launch_count > 1)
+        status = chain_prepare(chain, wants_event);
     if (copies_aside && status == CL_SUCCESS)
         status = chain_kernel(
             chain, step->aside.kernel,
