@@ -195,16 +195,10 @@ bool job_plan_move(const struct job_limits *limits, uint32_t variant,
     /* Sums below stay far from 64 bits. */
     if (move->size > UINT64_MAX / 64)
         return false;
-    switch (variant) {
-    case CLMOVE_VARIANT_GROUP:
+    if (variant == CLMOVE_VARIANT_GROUP)
         return add_launch(plan, whole_move(move), 1);
-    case CLMOVE_VARIANT_SPLIT:
-        return move->overlaps ? plan_split(limits, move, plan)
-                              : plan_disjoint(limits, move, plan);
-    case CLMOVE_VARIANT_SEGMENTS:
-        return move->overlaps ? plan_segments(limits, move, plan)
-                              : plan_disjoint(limits, move, plan);
-    default:
+    if (!move->overlaps)
         return plan_disjoint(limits, move, plan);
-    }
+    return variant == CLMOVE_VARIANT_SPLIT ? plan_split(limits, move, plan)
+                                           : plan_segments(limits, move, plan);
 }

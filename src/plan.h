@@ -37,11 +37,10 @@ struct plan_move {
     uint64_t src, dst, size;
     uint64_t scratch; /* its part of scratch, if it has one */
     uint32_t src_space, dst_space;
-    uint32_t first;       /* place of its first entry in the sorted order */
-    uint8_t entry_class;  /* enum clmove_entry_class */
-    uint8_t variant;      /* enum clmove_variant */
-    uint8_t launch_count; /* of a move that overlaps itself */
-    uint8_t saves;        /* 1: the first of them saves bytes */
+    uint32_t first;      /* place of its first entry in the sorted order */
+    uint8_t entry_class; /* enum clmove_entry_class */
+    uint8_t variant;     /* enum clmove_variant */
+    uint8_t saves;       /* 1: it overlaps itself, and edges are saved before */
 };
 
 /* The rows of a region: entries first_entry and on, or none at all. */
@@ -64,8 +63,8 @@ struct plan_launch {
  *
  * Memory: planning takes 132 bytes for every row that does something; then, for
  * every move, 24 bytes (up to 4 KiB) or 112, and 16 for each of its jobs
- * (jobs.tile bytes, or a span), in each launch that it is part of: one, or two
- * when it is endangered (four when sliced), and up to 16 for segments. Lists
+ * (jobs.tile bytes, or a column of a span), in each launch that it is part of:
+ * one, or two when it is endangered (four when sliced) or saves edges. Lists
  * may be twice as long as what they hold. */
 struct plan {
     struct clmove_batch_info info;

@@ -128,7 +128,6 @@ static clmove_status place_edges(const struct clmove_log *log,
               "a move of %llu bytes has too many jobs for the variant %s",
               (unsigned long long)move->size,
               clmove_variant_name(move->variant));
-        move->launch_count = (uint8_t)jobs.launch_count;
         move->saves = jobs.launch_count > 1;
         move->scratch = *end;
         /* A quarter of the bytes moved each, and a few: no overflow. */
