@@ -305,8 +305,8 @@ static uint4 load_edge(__global const uchar *src, ulong place, uint skew,
     if (size >= 16 && place - skew <= size - 16)
         return *(__global const uint4 *)(src + place);
     /* Rare; unrolled it would take registers from the moves. */
-    _Pragma("nounroll") for (uint i = 16; i > 0; i--)
-    {
+    ROLLED
+    for (uint i = 16; i > 0; i--) {
         ulong byte = 0;
         if (place + i - 1 - skew < size)
             byte = src[place + i - 1];
