@@ -11,7 +11,7 @@ cl_int chain_prepare(struct chain *chain, bool wants_event)
     chain->in_order =
         status == CL_SUCCESS &&
         (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
-    chain->loose = chain->in_order && chain->wait_count == 0 && !wants_event;
+    chain->loose = chain->in_order && !wants_event;
     return status;
 }
 

@@ -8,9 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One call on its way into the queue. Commands are chained by events, on
- * in-order queues too unless loose: a wait list that fails must stop them
- * all, and some in-order queues go on after a failed command. */
+/* One call on its way into the queue. In an in-order queue each command waits
+ * for the call's own wait list, and follows the one before it by the queue's
+ * order. In an out-of-order queue the first waits for that list, and each other
+ * one for the event of the one before it. So a wait list that fails stops them
+ * all; in an in-order queue such events would not do: Intel's CPU runtime
+ * reports the command that it stopped as complete, and runs the next. */
 struct chain {
     cl_command_queue queue;
     cl_uint wait_count;
@@ -18,24 +21,24 @@ struct chain {
     cl_event last;     /* of the command enqueued last, or NULL */
     uint32_t enqueued; /* commands */
     bool in_order;     /* the queue, as chain_prepare found it */
-    bool loose;        /* chained by the queue's order alone */
+    bool loose;        /* no events between commands */
 };
 
 /* For a call of several commands. An event between two of them costs the host a
- * microsecond; where no event is wanted, and no wait list might fail, an
- * in-order queue keeps them in order as well. */
+ * microsecond, and only an out-of-order queue needs it, or the caller, who gets
+ * that of the last command that could be enqueued. */
 cl_int chain_prepare(struct chain *chain, bool wants_event);
 
 /* What the next command waits for. */
 static inline cl_uint chain_wait_count(const struct chain *chain)
 {
-    return chain->enqueued == 0 || chain->loose ? chain->wait_count : 1;
+    return chain->enqueued == 0 || chain->in_order ? chain->wait_count : 1;
 }
 
 static inline const cl_event *chain_wait_list(const struct chain *chain)
 {
-    return chain->enqueued == 0 || chain->loose ? chain->wait_list
-                                                : &chain->last;
+    return chain->enqueued == 0 || chain->in_order ? chain->wait_list
+                                                   : &chain->last;
 }
 
 /* Takes in a command that was enqueued; `event` may be NULL for the last. */

@@ -194,6 +194,8 @@ static cl_int enqueue_launches(const struct clmove_engine *engine,
     size_t end = listing->launch_count;
     while (end > 0 && listing->launches[end - 1].work == 0)
         end--;
+    if (end > 1)
+        status = chain_prepare(chain, wants_event);
     for (size_t i = 0; i < end && status == CL_SUCCESS; i++) {
         const struct listed_launch *launch = &listing->launches[i];
         const uint64_t groups =

@@ -303,10 +303,11 @@ static void test_failed_event(void **state)
         assert_int_equal(clFlush(queue), CL_SUCCESS);
         assert_int_equal(clSetUserEventStatus(gate, fails ? -42 : CL_COMPLETE),
                          CL_SUCCESS);
-        clWaitForEvents(1, &event);
+        /* Intel's CPU runtime fails the wait, not the event. */
+        error = clWaitForEvents(1, &event);
         clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(end),
                        &end, NULL);
-        assert_int_equal(end < 0, fails);
+        assert_int_equal(error != CL_SUCCESS || end < 0, fails);
         if (!fails) {
             moving_batch_expect(&list);
         }

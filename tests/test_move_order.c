@@ -118,12 +118,12 @@ static void check_user_event(struct test_device *device,
     assert_int_equal(clFlush(queue), CL_SUCCESS);
     assert_int_equal(clSetUserEventStatus(gate, fails ? -42 : CL_COMPLETE),
                      CL_SUCCESS);
-    clWaitForEvents(1, &event);
+    error = clWaitForEvents(1, &event);
     assert_int_equal(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
                                     sizeof(end), &end, NULL),
                      CL_SUCCESS);
-    if (fails) {
-        assert_true(end < 0);
+    if (fails) { /* Intel's CPU runtime fails the wait, not the event */
+        assert_true(error != CL_SUCCESS || end < 0);
     } else {
         assert_int_equal(end, CL_COMPLETE);
         moving_expect(move);

@@ -164,7 +164,8 @@ static bool move(const struct host_calls *calls, uint32_t variant, size_t src,
     memset(&options, 0, sizeof options);
     options.variant = variant;
     return fine(clmove_enqueue_move(calls->session->engine, &from, &to, size,
-                                    &options, queue, 0, NULL, event),
+                                    &options, queue, calls->wait_count,
+                                    calls->wait_list, event),
                 "clmove_enqueue_move");
 }
 
@@ -209,7 +210,9 @@ CALL(batch_one)
 {
     const struct host_calls *calls = context;
     (void)turn;
-    return fine(clmove_enqueue_batch(calls->batches[0], queue, 0, NULL, event),
+    return fine(clmove_enqueue_batch(calls->batches[0], queue,
+                                     calls->wait_count, calls->wait_list,
+                                     event),
                 "clmove_enqueue_batch");
 }
 
@@ -217,7 +220,9 @@ CALL(batch_two)
 {
     const struct host_calls *calls = context;
     (void)turn;
-    return fine(clmove_enqueue_batch(calls->batches[1], queue, 0, NULL, event),
+    return fine(clmove_enqueue_batch(calls->batches[1], queue,
+                                     calls->wait_count, calls->wait_list,
+                                     event),
                 "clmove_enqueue_batch");
 }
 
@@ -234,23 +239,26 @@ CALL(batch_device)
     batch.sizes = part(calls, HOST_LISTS, 2);
     batch.count = ROWS;
     return fine(clmove_enqueue_batch_device(calls->session->engine, &batch,
-                                            queue, 0, NULL, event),
+                                            queue, calls->wait_count,
+                                            calls->wait_list, event),
                 "clmove_enqueue_batch_device");
 }
 
 static bool pre(const struct host_calls *calls, int step,
                 cl_command_queue queue, cl_event *event)
 {
-    return fine(
-        clmove_enqueue_ssm_pre(calls->steps[step], ROWS, queue, 0, NULL, event),
-        "clmove_enqueue_ssm_pre");
+    return fine(clmove_enqueue_ssm_pre(calls->steps[step], ROWS, queue,
+                                       calls->wait_count, calls->wait_list,
+                                       event),
+                "clmove_enqueue_ssm_pre");
 }
 
 static bool post(const struct host_calls *calls, int step,
                  cl_command_queue queue, cl_event *event)
 {
-    return fine(clmove_enqueue_ssm_post(calls->steps[step], ROWS, queue, 0,
-                                        NULL, event),
+    return fine(clmove_enqueue_ssm_post(calls->steps[step], ROWS, queue,
+                                        calls->wait_count, calls->wait_list,
+                                        event),
                 "clmove_enqueue_ssm_post");
 }
 
@@ -291,7 +299,8 @@ CALL(indices)
     const struct clmove_memory out = part(calls, HOST_LISTS, 3);
     (void)turn;
     return fine(clmove_enqueue_ssm_indices(calls->steps[HOST_PRE], ROWS, 2,
-                                           &out, queue, 0, NULL, event),
+                                           &out, queue, calls->wait_count,
+                                           calls->wait_list, event),
                 "clmove_enqueue_ssm_indices");
 }
 
@@ -306,7 +315,8 @@ static bool copy(void *context, size_t count, cl_command_queue queue,
         copies[i].to = LONG + i;
     }
     return fine(clmove_enqueue_ssm_copy(calls->layout, calls->layout, copies,
-                                        count, queue, 0, NULL, event),
+                                        count, queue, calls->wait_count,
+                                        calls->wait_list, event),
                 "clmove_enqueue_ssm_copy");
 }
 
@@ -334,7 +344,8 @@ CALL(zero)
     const struct host_calls *calls = context;
     (void)turn;
     return fine(clmove_enqueue_ssm_zero(calls->layout, 0, blocks, ROWS, queue,
-                                        0, NULL, event),
+                                        calls->wait_count, calls->wait_list,
+                                        event),
                 "clmove_enqueue_ssm_zero");
 }
 

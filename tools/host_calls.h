@@ -24,6 +24,8 @@ struct host_calls {
     struct clmove_batch *batches[2]; /* of one launch, of two */
     struct clmove_ssm_layout *layout;
     struct clmove_ssm_step *steps[HOST_STEPS];
+    cl_uint wait_count; /* what every call waits for: nothing when opened */
+    const cl_event *wait_list;
 };
 
 /* `enqueue` suits struct bench_side; the context is a struct host_calls. False
