@@ -75,7 +75,7 @@ clmove_status clmove_ssm_layout_pack(const struct clmove_ssm_layout *layout,
     for (size_t i = 0; i < layout->state_count; i++) {
         uint64_t size = 0;
         pack_state(&layout->states[i], &states[i], &size);
-        CHECK(memory->size == 0 || memory->size >= used, CLMOVE_OUT_OF_RANGE,
+        CHECK(memory->size == 0 || memory->size > used, CLMOVE_OUT_OF_RANGE,
               "memory has %zu bytes, and one packed block needs %llu",
               memory->size, (unsigned long long)block);
         states[i].block_count = block_count;

@@ -392,6 +392,32 @@ static void test_pack(void **state)
     copying_close(copying);
 }
 
+/* However small the memory, no state may lie behind its end: what is left of it
+ * for a state may be nothing, which is not all of the buffer. */
+static void test_pack_in_part(void **state)
+{
+    enum { NEEDED = 32 + 48 + 32 + 40 }; /* the last state has no padding */
+    struct copying *copying = open_pair(*state, 2);
+    struct clmove_ssm_layout *packed = NULL;
+    cl_int error = CL_SUCCESS;
+    cl_mem buffer = clCreateBuffer(copying->device->context, CL_MEM_READ_WRITE,
+                                   4096, NULL, &error);
+    struct clmove_memory memory = {.buffer = buffer};
+
+    assert_int_equal(error, CL_SUCCESS);
+    for (memory.size = 1; memory.size < NEEDED; memory.size++) {
+        expect(copying,
+               clmove_ssm_layout_pack(copying->from, 1, &memory, &packed),
+               CLMOVE_OUT_OF_RANGE, "memory has", "");
+        assert_null(packed);
+    }
+    assert_int_equal(clmove_ssm_layout_pack(copying->from, 1, &memory, &packed),
+                     CLMOVE_SUCCESS);
+    clmove_ssm_layout_destroy(&packed);
+    clReleaseMemObject(buffer);
+    copying_close(copying);
+}
+
 /* Above 32 bits: a size that wraps would look small. */
 static void test_large_packed_size(void **state)
 {
@@ -419,6 +445,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_pack),
+        cmocka_unit_test(test_pack_in_part),
         cmocka_unit_test(test_large_packed_size),
     };
     return RUNNER_DEVICE_TESTS(argc, argv, tests);
