@@ -122,6 +122,9 @@ clmove_status engine_make_kernel(const struct clmove_engine *engine,
                 "kernel %s: groups of %u work-items, %zu allowed", name,
                 kernel->group_size, limit);
 out:
+    /* One that is kept without a group size would do nothing, silently. */
+    if (status != CLMOVE_SUCCESS)
+        engine_release_kernel(kernel);
     return status;
 }
 

@@ -76,7 +76,7 @@ clmove_status engine_program(struct clmove_engine *engine, uint32_t part,
                              uint32_t *banks);
 
 /* Makes a kernel, with groups of `group_size` work-items or as many as it
- * allows. */
+ * allows. A failure leaves none. */
 clmove_status engine_make_kernel(const struct clmove_engine *engine,
                                  cl_program program, const char *name,
                                  uint32_t group_size,
