@@ -179,6 +179,16 @@ check_device() {
     [ "$(cat kept)" = old ] || fail 'the output was changed'
     expect 2 batch cycle.txt --device-arrays --in cycle --out kept
 
+    # A mistake in the environment is one of the user's, not of OpenCL.
+    local mistake
+    for mistake in CLMOVE_VARIANT=fastest CLMOVE_GROUP_SIZE=0 \
+        CLMOVE_GROUP_COUNT=many CLMOVE_TILE_SIZE=15 \
+        CLMOVE_KERNEL_DIR=/nonexistent; do
+        (export "${mistake?}" && expect 2 batch cycle.txt && exit "$failures") ||
+            failures=$?
+        says "${mistake#*=}"
+    done
+
     expect 0 check --seed 5 --case 3
     expect 0 check --seed 5 --case 3 --only batches
     expect 0 check --seed 5 --case 4 --variant split

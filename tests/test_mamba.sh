@@ -99,6 +99,10 @@ check_texts() {
     says 'the model does not know character 3 (code 64)'
     expect 2 ''
     says 'a prompt is empty'
+    CLMOVE_GROUP_SIZE=0 expect 2 'Blessed are '
+    says 'CLMOVE_GROUP_SIZE is "0"'
+    CLMOVE_KERNEL_DIR=/nonexistent expect 2 'Blessed are '
+    says '/nonexistent/common.cl'
 }
 
 check_modes() {

@@ -11,7 +11,6 @@
 static enum cli_exit refusal(clmove_status status)
 {
     switch (status) {
-    case CLMOVE_INVALID_ARGUMENT:
     case CLMOVE_OUT_OF_RANGE:
     case CLMOVE_OVERLAP:
     case CLMOVE_UNSUPPORTED:

@@ -32,6 +32,7 @@ enum cli_exit cli_exit_code(clmove_status status)
         return CLI_NO_DEVICE;
     case CLMOVE_AMBIGUOUS_DEVICE:
     case CLMOVE_NO_KERNEL_TEXT:
+    case CLMOVE_INVALID_ARGUMENT: /* of the environment */
         return CLI_BAD_INPUT;
     default:
         return CLI_OPENCL_FAILED;

@@ -61,7 +61,8 @@ enum cli_exit cli_parse(const struct cli_command *command, int argc,
  * removed first. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The exit code for a status that the library returned. */
+/* The exit code for a status of the search for a device, or of the making of an
+ * engine, to which the environment has a say. */
 enum cli_exit cli_exit_code(clmove_status status);
 
 /* Flushes stdout; a failed write (a full disk, say) turns CLI_FINE into

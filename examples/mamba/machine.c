@@ -44,14 +44,31 @@ void machine_release(cl_mem *buffer)
     *buffer = NULL;
 }
 
+/* What the choice of a device, or the environment, leads to. */
+static enum mamba_exit opened(clmove_status status)
+{
+    switch (status) {
+    case CLMOVE_SUCCESS:
+        return MAMBA_FINE;
+    case CLMOVE_NO_DEVICE:
+    case CLMOVE_UNSUPPORTED_DEVICE:
+        return MAMBA_NO_DEVICE;
+    case CLMOVE_AMBIGUOUS_DEVICE:
+    case CLMOVE_NO_KERNEL_TEXT:
+    case CLMOVE_INVALID_ARGUMENT:
+        return MAMBA_BAD_INPUT;
+    default:
+        return MAMBA_OPENCL_FAILED;
+    }
+}
+
 static enum mamba_exit open_device(struct machine *machine,
                                    const char *selection)
 {
     const struct clmove_log log = {print_message, NULL};
     clmove_status status =
         clmove_device_select(selection, &log, &machine->device);
-    if (status != CLMOVE_SUCCESS)
-        return MAMBA_NO_DEVICE;
+    TRY(opened(status));
     cl_device_id device = machine->device.device;
     const cl_context_properties properties[] = {
         CL_CONTEXT_PLATFORM, (cl_context_properties)machine->device.platform,
@@ -66,8 +83,9 @@ static enum mamba_exit open_device(struct machine *machine,
                                                 .device = device,
                                                 .log = log,
                                                 .parts = CLMOVE_PART_STATES};
-    return check(clmove_engine_create(&params, &machine->engine),
-                 "clmove_engine_create");
+    status = clmove_engine_create(&params, &machine->engine);
+    failed(status, "clmove_engine_create");
+    return opened(status);
 }
 
 static size_t round_up(size_t value, size_t step)
