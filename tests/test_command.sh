@@ -121,6 +121,8 @@ check_plan() {
     says 'missing'
     expect 2 bench batch --plot pictures
     says '--plot is not for batch'
+    expect 2 bench replay --trace missing --model qwen3.5-9b --only sd
+    says '--only is not for replay'
     PATH=/nonexistent expect 2 bench move --plot pictures
     says '--plot needs the program gnuplot'
     says 'gnuplot-nox'
@@ -338,6 +340,12 @@ check_bench() {
     rows host $(((1 + 17) * 2 + 3)) host
     [ -z "$(awk -F'\t' '!/^#/ && NF != 14' all.tsv)" ] ||
         fail 'all.tsv has lines that have not 14 columns'
+    # What --only leaves out, and that it leaves something.
+    expect 0 bench batch --quick --only 'shift 16' --tsv only.tsv
+    grep -q '^batch.*shift 16' only.tsv || fail 'shift 16 is missing'
+    grep -q '^batch.*planning' only.tsv && fail 'planning was not left out'
+    expect 2 bench move --quick --only 'nonsense;more of it'
+    says 'no case has a name with one of the texts "nonsense;more of it"'
     expect 0 "${replay[@]}" --tsv replay.tsv
     prints '^replay sd, [0-9]+ cross '
     prints '^replay ds, [0-9]+ cross '

@@ -79,7 +79,12 @@ struct bench_subject {
     uint64_t (*count_rows)(const struct bench *bench);
     bool (*run)(struct bench *bench);
 };
-enum { BENCH_TAKES_MODEL = 1, BENCH_TAKES_TRACE = 2, BENCH_TAKES_PLOT = 4 };
+enum {
+    BENCH_TAKES_MODEL = 1,
+    BENCH_TAKES_TRACE = 2,
+    BENCH_TAKES_PLOT = 4,
+    BENCH_TAKES_ONLY = 8
+};
 extern const struct bench_subject bench_move, bench_batch, bench_states,
     bench_host, bench_replay;
 

@@ -191,7 +191,7 @@ const struct bench_subject bench_host = {
     "engine. The first call of each kind is not timed. Ratio and \"us more\"\n"
     "are those of one command of a call",
     CLMOVE_PART_MOVES | CLMOVE_PART_STATES,
-    0,
+    BENCH_TAKES_ONLY,
     true,
     count_rows,
     run};

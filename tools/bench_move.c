@@ -270,7 +270,7 @@ const struct bench_subject bench_move = {
     "kernel, against clEnqueueCopyBuffer of as many disjoint bytes; more\n"
     "sizes and distances with fewer rounds, but for --quick",
     CLMOVE_PART_MOVES,
-    BENCH_TAKES_PLOT,
+    BENCH_TAKES_PLOT | BENCH_TAKES_ONLY,
     true,
     count_rows,
     run};

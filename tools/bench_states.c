@@ -323,7 +323,7 @@ const struct bench_subject bench_states = {
     "that do not, against an empty kernel and the baseline. Both must leave\n"
     "the same bytes in each case, or the run fails",
     CLMOVE_PART_MOVES | CLMOVE_PART_STATES,
-    BENCH_TAKES_MODEL | BENCH_TAKES_PLOT,
+    BENCH_TAKES_MODEL | BENCH_TAKES_PLOT | BENCH_TAKES_ONLY,
     true,
     count_rows,
     run};

@@ -152,6 +152,7 @@ void bench_table_add(struct bench_table *table, const struct bench_name *name,
     else
         print_row(name, row);
     fflush(stdout);
+    table->row_count++;
     if (table->tsv)
         write_row(table->tsv, name, row);
     if (table->keeps)

@@ -40,7 +40,8 @@ struct bench_table {
     bool keeps;              /* rows, for pictures */
     struct bench_kept *kept; /* [kept_count] */
     size_t kept_count;
-    int form; /* of the rows above: what the head line names */
+    size_t row_count; /* of all rows, kept or not */
+    int form;         /* of the rows above: what the head line names */
 };
 
 /* `path` may be NULL. False after printing why it cannot be written. */

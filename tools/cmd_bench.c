@@ -43,6 +43,7 @@ static const struct {
 } own_options[] = {
     {BENCH_TAKES_MODEL, "model"},
     {BENCH_TAKES_PLOT, "plot"},
+    {BENCH_TAKES_ONLY, "only"},
     {BENCH_TAKES_TRACE, "trace, --layout, --layers or --shrink"}};
 
 enum { NOT_GIVEN = -1 };
@@ -94,7 +95,7 @@ static enum cli_exit parse(struct options *options, int argc, char **argv)
         {"only", CLI_TEXT, "TEXTS",
          "Only cases whose names contain one of these texts,\nsemicolons "
          "between "
-         "them.",
+         "them. Not for replay.",
          &options->bench.only, 0, 0, NULL},
         {"tsv", CLI_TEXT, "FILE", "Write the results to a table as well.",
          &options->tsv, 0, 0, NULL},
@@ -131,6 +132,8 @@ static enum cli_exit parse(struct options *options, int argc, char **argv)
         options->given |= BENCH_TAKES_MODEL;
     if (options->plot)
         options->given |= BENCH_TAKES_PLOT;
+    if (bench->only)
+        options->given |= BENCH_TAKES_ONLY;
     if (bench->trace_name || bench->layers || bench->shrink ||
         options->layout != NOT_GIVEN)
         options->given |= BENCH_TAKES_TRACE;
@@ -208,6 +211,11 @@ static enum cli_exit run(struct bench *bench,
     for (int i = 0; fine && i < count; i++)
         fine = chosen[i]->run(bench);
     progress_end();
+    if (fine && bench->table->row_count == 0) {
+        cli_error("bench: no case has a name with one of the texts \"%s\"",
+                  bench->options->only);
+        return CLI_BAD_INPUT;
+    }
     if (fine)
         return CLI_FINE;
     if (!interrupt_seen())
