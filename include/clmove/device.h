@@ -35,7 +35,7 @@ struct clmove_device_info {
     uint64_t max_allocation;   ///< bytes of one buffer
     uint64_t svm;              ///< CL_DEVICE_SVM_CAPABILITIES; 0 below 2.0
     /// NULL: clmove can use it. Otherwise why not, as the end of a sentence
-    /// ("its OpenCL C is 1.1, and 1.2 is needed"). The string is static.
+    /// ("its OpenCL C is older than 1.2"). The string is static.
     const char *unsupported;
 };
 

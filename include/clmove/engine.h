@@ -30,9 +30,8 @@ struct clmove_engine_params {
     struct clmove_log log;
     uint32_t parts; ///< enum clmove_part; 0: all
     /// A folder with all the files of cl/, which replace the built-in text.
-    /// NULL:
-    /// the environment's CLMOVE_KERNEL_DIR, and if that is not set either, the
-    /// text that is part of the library.
+    /// NULL: the environment's CLMOVE_KERNEL_DIR, and if that is not set
+    /// either, or "": the text that is part of the library.
     const char *kernel_directory;
     /// Work-items in a work-group. 0: the environment's CLMOVE_GROUP_SIZE, else
     /// what suits the device. Clamped to what the device and the kernel allow;
@@ -41,11 +40,12 @@ struct clmove_engine_params {
     /// Work-groups of a launch that copies states, and at most of one that
     /// moves entries listed on the device. Other moves take a group for each
     /// piece. 0: the environment's CLMOVE_GROUP_COUNT, else what suits the
-    /// device. Every value from 1 up gives the same bytes.
+    /// device. At most 1048576; every value from 1 up gives the same bytes.
     uint32_t group_count;
     /// Bytes that one group moves before it takes the next piece. 0: the
-    /// environment's CLMOVE_TILE_SIZE, else what suits the device. At least 16;
-    /// rounded up to a multiple of 16. Every value gives the same bytes.
+    /// environment's CLMOVE_TILE_SIZE, else what suits the device. 16 to
+    /// 1073741824, rounded up to a multiple of 16. Every value gives the same
+    /// bytes.
     uint32_t tile_size;
     /// A folder that keeps compiled programs for later runs. NULL: the
     /// environment's CLMOVE_CACHE_DIR, and if that is not set either, none; ""
@@ -81,9 +81,10 @@ struct clmove_engine_info {
 /// *engine receives the object, or NULL on failure.
 ///
 /// Returns CLMOVE_INVALID_ARGUMENT (NULL, a device outside the context, an
-/// environment variable that is no number), CLMOVE_UNSUPPORTED_DEVICE,
-/// CLMOVE_NO_KERNEL_TEXT, CLMOVE_BUILD_FAILED (the log receives the compiler's
-/// whole output), OpenCL's codes.
+/// unknown part, a group count or tile size out of range, a wrong value in the
+/// environment), CLMOVE_UNSUPPORTED_DEVICE, CLMOVE_NO_KERNEL_TEXT,
+/// CLMOVE_BUILD_FAILED (the log receives the compiler's whole output), OpenCL's
+/// codes.
 CLMOVE_API clmove_status clmove_engine_create(
     const struct clmove_engine_params *params, struct clmove_engine **engine);
 
@@ -92,6 +93,7 @@ CLMOVE_API clmove_status clmove_engine_create(
 CLMOVE_API void clmove_engine_destroy(struct clmove_engine **engine);
 
 /// What the engine decided. `info` is filled; nothing in it needs freeing.
+/// CLMOVE_INVALID_ARGUMENT for NULL.
 CLMOVE_API clmove_status clmove_engine_describe(
     const struct clmove_engine *engine, struct clmove_engine_info *info);
 

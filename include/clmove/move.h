@@ -72,8 +72,8 @@ CLMOVE_API clmove_status clmove_move_scratch_size(
 /// refused where it overlaps.
 ///
 /// `options` may be NULL. Returns when queued; `event` may be NULL, else the
-/// caller releases it. Commands of one call are chained by events, so that a
-/// failed wait list stops all of them. One to sixteen commands.
+/// caller releases it. One or two commands. Two are chained by events where
+/// there is a wait list, so that one that fails stops both.
 ///
 /// Returns CLMOVE_INVALID_ARGUMENT (NULL, both or neither of buffer and pointer
 /// set, an unknown variant, one that cannot do the move, a buffer of another
@@ -126,7 +126,8 @@ struct clmove_batch;
 /// Retains the buffers; SVM must stay allocated.
 ///
 /// `engine` NULL makes a batch that can be described, not enqueued; its
-/// memories are then given by their size alone and taken as separate.
+/// memories are then given by their size alone and taken as separate, and
+/// `scratch` is not looked at.
 ///
 /// An entry whose source another entry writes (it is endangered) is saved to
 /// scratch by the first launch, and written from there by the second. Where

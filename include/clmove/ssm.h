@@ -78,11 +78,11 @@ struct clmove_ssm_layout;
 /// States of different groups may share a pool: their tables then name
 /// different blocks of it.
 ///
-/// Returns CLMOVE_INVALID_ARGUMENT (an unknown kind, a zero count, an element
-/// size that is not 1, 2, 4 or 8, row_stride below width * element_size,
-/// block_stride below a block's extent, a window too narrow, a group out of
-/// range, both or neither of buffer and pointer, a buffer of another context),
-/// CLMOVE_OUT_OF_RANGE (the last block ends past the memory),
+/// Returns CLMOVE_INVALID_ARGUMENT (NULL, an unknown kind, a zero count, an
+/// element size that is not 1, 2, 4 or 8, row_stride below width *
+/// element_size, block_stride below a block's extent, a window too narrow, a
+/// group out of range, both or neither of buffer and pointer, a buffer of
+/// another context), CLMOVE_OUT_OF_RANGE (the last block ends past the memory),
 /// CLMOVE_OVERLAP (with both states), CLMOVE_ACCESS_DENIED (a buffer that
 /// kernels cannot read and write), CLMOVE_UNSUPPORTED (a pointer kind, SVM on a
 /// device without it), CL_OUT_OF_HOST_MEMORY, OpenCL's codes.
@@ -231,13 +231,14 @@ struct clmove_ssm_step;
 /// where accepted_out is exactly accepted_in and column_out exactly column_in:
 /// the call then copies those aside first, which costs one more command.
 ///
-/// Returns CLMOVE_INVALID_ARGUMENT (tokens_per_block or max_rows 0, slot_count
-/// below max_rows, a group without a table, row_stride below columns, an offset
-/// or pointer that is no multiple of 4), CLMOVE_OUT_OF_RANGE (an array too
-/// small for its rows), CLMOVE_OVERLAP, CLMOVE_ACCESS_DENIED (a write-only
-/// input, a read-only result), CLMOVE_UNSUPPORTED (tables and arrays in more
-/// than 63 buffers), CLMOVE_BUILD_FAILED, CL_OUT_OF_HOST_MEMORY, OpenCL's
-/// codes.
+/// Returns CLMOVE_INVALID_ARGUMENT (NULL, tokens_per_block or max_rows 0, both
+/// scheduled and query_starts, an unknown flag, slot_count below max_rows, a
+/// group without a table, row_stride below columns, an offset or pointer that
+/// is no multiple of 4), CLMOVE_OUT_OF_RANGE (an array too small for its rows),
+/// CLMOVE_OVERLAP, CLMOVE_ACCESS_DENIED (a write-only input, a read-only
+/// result), CLMOVE_UNSUPPORTED (tables and arrays in more than 63 buffers, 62
+/// where a result is its own input), CLMOVE_BUILD_FAILED,
+/// CL_OUT_OF_HOST_MEMORY, OpenCL's codes.
 CLMOVE_API clmove_status clmove_ssm_step_create(
     struct clmove_ssm_layout *layout,
     const struct clmove_ssm_step_params *params, struct clmove_ssm_step **step);
@@ -275,12 +276,13 @@ CLMOVE_API void clmove_ssm_step_destroy(struct clmove_ssm_step **step);
 /// is neither read nor written by another; shared (prefix) blocks may appear as
 /// sources.
 ///
-/// Returns when queued. `event` may be NULL; else the caller releases it.
-/// rows 0 is fine: the results are written. One launch, and one small one
-/// before it when a result is its own input.
+/// Returns when queued. `event` may be NULL; else the caller releases it. rows
+/// 0 is fine: the results are written. One launch, or several where states lie
+/// in more buffers than one can reach (64, or what the device allows), and one
+/// small one before them when a result is its own input.
 ///
-/// Returns CLMOVE_INVALID_ARGUMENT (rows above max_rows, an absent array),
-/// CLMOVE_WRONG_QUEUE, CLMOVE_PARTLY_ENQUEUED, OpenCL's codes.
+/// Returns CLMOVE_INVALID_ARGUMENT (NULL, rows above max_rows, an absent
+/// array), CLMOVE_WRONG_QUEUE, CLMOVE_PARTLY_ENQUEUED, OpenCL's codes.
 CLMOVE_API clmove_status clmove_enqueue_ssm_pre(
     struct clmove_ssm_step *step, uint32_t rows, cl_command_queue queue,
     cl_uint wait_count, const cl_event *wait_list, cl_event *event);
@@ -363,10 +365,11 @@ CLMOVE_API clmove_status clmove_ssm_decide_post(
 /// skips, a slot that is none, or a negative counter. Nothing is checked
 /// further and no fault is written. One launch.
 ///
-/// Returns CLMOVE_INVALID_ARGUMENT (rows above max_rows, slots_per_row 0, an
-/// absent array), CLMOVE_OUT_OF_RANGE (out too small), CLMOVE_OVERLAP (out
-/// overlaps an array, a table or a state), CLMOVE_ACCESS_DENIED,
-/// CLMOVE_WRONG_QUEUE, OpenCL's codes.
+/// Returns CLMOVE_INVALID_ARGUMENT (NULL, rows above max_rows, slots_per_row 0,
+/// an absent array, out at an offset that is no multiple of 4),
+/// CLMOVE_OUT_OF_RANGE (out too small), CLMOVE_OVERLAP (out overlaps an array,
+/// a table or a state), CLMOVE_ACCESS_DENIED, CLMOVE_WRONG_QUEUE, OpenCL's
+/// codes.
 CLMOVE_API clmove_status clmove_enqueue_ssm_indices(
     struct clmove_ssm_step *step, uint32_t rows, uint32_t slots_per_row,
     const struct clmove_memory *out, cl_command_queue queue, cl_uint wait_count,
@@ -400,11 +403,11 @@ struct clmove_ssm_copy {
 /// copied: it may be reused when the call returns. count 0 is fine. The null
 /// block cannot be named.
 ///
-/// Returns CLMOVE_INVALID_ARGUMENT (layouts of two engines, or that do not
-/// match), CLMOVE_OUT_OF_RANGE (a group or block that is not there),
+/// Returns CLMOVE_INVALID_ARGUMENT (NULL, layouts of two engines, or that do
+/// not match), CLMOVE_OUT_OF_RANGE (a group or block that is not there),
 /// CLMOVE_OVERLAP (two entries conflict: both indices and the block; two
 /// layouts whose states share bytes), CLMOVE_WRONG_QUEUE,
-/// CL_OUT_OF_HOST_MEMORY, OpenCL's codes.
+/// CLMOVE_PARTLY_ENQUEUED, CL_OUT_OF_HOST_MEMORY, OpenCL's codes.
 CLMOVE_API clmove_status clmove_enqueue_ssm_copy(
     struct clmove_ssm_layout *from, struct clmove_ssm_layout *to,
     const struct clmove_ssm_copy *copies, size_t count, cl_command_queue queue,
@@ -414,8 +417,9 @@ CLMOVE_API clmove_status clmove_enqueue_ssm_copy(
 /// the host, copied. Gaps stay as they are. count 0 is fine; a block may be
 /// named twice.
 ///
-/// Returns CLMOVE_OUT_OF_RANGE (a group or block that is not there),
-/// CLMOVE_WRONG_QUEUE, CL_OUT_OF_HOST_MEMORY, OpenCL's codes.
+/// Returns CLMOVE_INVALID_ARGUMENT (NULL), CLMOVE_OUT_OF_RANGE (a group or
+/// block that is not there), CLMOVE_WRONG_QUEUE, CLMOVE_PARTLY_ENQUEUED,
+/// CL_OUT_OF_HOST_MEMORY, OpenCL's codes.
 CLMOVE_API clmove_status clmove_enqueue_ssm_zero(
     struct clmove_ssm_layout *layout, uint32_t group, const int32_t *blocks,
     size_t count, cl_command_queue queue, cl_uint wait_count,
