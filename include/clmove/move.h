@@ -72,8 +72,7 @@ CLMOVE_API clmove_status clmove_move_scratch_size(
 /// refused where it overlaps.
 ///
 /// `options` may be NULL. Returns when queued; `event` may be NULL, else the
-/// caller releases it. One or two commands. Two are chained by events where
-/// there is a wait list, so that one that fails stops both.
+/// caller releases it. One or two commands; a wait list that fails stops both.
 ///
 /// Returns CLMOVE_INVALID_ARGUMENT (NULL, both or neither of buffer and pointer
 /// set, an unknown variant, one that cannot do the move, a buffer of another
