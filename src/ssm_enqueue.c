@@ -213,12 +213,14 @@ static cl_int enqueue_indices(struct clmove_ssm_step *step, uint32_t rows,
                               const struct memory_view *view,
                               struct chain *chain, bool wants_event)
 {
-    const cl_kernel kernel = step->indices.kernel;
+    const struct engine_kernel *indices =
+        &step->indices[view->pointer != NULL ? 1 : 0];
+    const cl_kernel kernel = indices->kernel;
     const struct memory_binding binding = {view->handle, view->pointer,
                                            view->offset};
     const cl_ulong offset = binding.offset;
     const cl_uint numbers[] = {rows, slots_per_row, step_mode(step)};
-    const uint32_t size = step->indices.group_size;
+    const uint32_t size = indices->group_size;
     cl_uint index = step->indices_out_argument;
     cl_int status = memory_set_argument(kernel, index++, &binding);
     if (status == CL_SUCCESS)

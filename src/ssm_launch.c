@@ -152,22 +152,25 @@ out:
     return status;
 }
 
-/* The kernel that looks up blocks; it needs no states. */
+/* The kernels that look up blocks; they need no states. NVIDIA's driver refuses
+ * a buffer where a kernel had SVM before, so each has one of its own. */
 static clmove_status make_indices(struct clmove_ssm_step *step,
                                   const struct banks *banks, cl_program program)
 {
     clmove_status status = CLMOVE_SUCCESS;
     const struct clmove_engine *engine = step->layout->engine;
     const struct clmove_log *log = &engine->log;
-    cl_uint index = banks->limit;
-    CHECK_STATUS(engine_make_kernel(engine, program, "clmove_ssm_indices",
-                                    engine->variant.group_size,
-                                    &step->indices));
-    const cl_kernel kernel = step->indices.kernel;
-    CHECK_CL(banks_set_arguments(banks, kernel));
-    CHECK_CL(clSetKernelArg(kernel, index++, sizeof step->description,
-                            &step->description));
-    step->indices_out_argument = index;
+    const size_t kinds = engine->device.svm != 0 ? 2 : 1;
+    for (size_t i = 0; i < kinds; i++) {
+        CHECK_STATUS(engine_make_kernel(engine, program, "clmove_ssm_indices",
+                                        engine->variant.group_size,
+                                        &step->indices[i]));
+        const cl_kernel kernel = step->indices[i].kernel;
+        CHECK_CL(banks_set_arguments(banks, kernel));
+        CHECK_CL(clSetKernelArg(kernel, banks->limit, sizeof step->description,
+                                &step->description));
+    }
+    step->indices_out_argument = banks->limit + 1;
 out:
     return status;
 }

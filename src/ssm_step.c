@@ -368,7 +368,8 @@ void clmove_ssm_step_destroy(struct clmove_ssm_step **step)
     for (size_t i = 0; i < old->retained_count; i++)
         clReleaseMemObject(old->retained[i]);
     engine_release_kernel(&old->aside);
-    engine_release_kernel(&old->indices);
+    for (size_t i = 0; i < 2; i++)
+        engine_release_kernel(&old->indices[i]);
     if (old->scratch != NULL)
         clReleaseMemObject(old->scratch);
     if (old->description != NULL)

@@ -87,8 +87,8 @@ struct clmove_ssm_step {
     cl_mem description;         /* struct device_description, and groups */
     cl_mem scratch;             /* int32 [2][slot_count], or NULL */
     struct engine_kernel aside; /* copies in-place arrays to scratch, or none */
-    struct engine_kernel indices; /* looks up blocks */
-    cl_uint indices_out_argument; /* index of `out`; the numbers follow */
+    struct engine_kernel indices[2]; /* look up blocks, for a buffer, for SVM */
+    cl_uint indices_out_argument;    /* index of `out`; the numbers follow */
     bool has[ARRAY_COUNT];
     /* Tables, states and arrays, for what a call is given later. */
     struct memory_view *views;
