@@ -154,6 +154,36 @@ static void test_several_tiles(void **state)
     clmove_engine_destroy(&engine);
 }
 
+/* Tiles that several groups share, 256 bytes or rows at a time: one of four
+ * rows copies, in place, so the last round has fewer tiles than groups. */
+static void test_shared_tiles(void **state)
+{
+    struct test_device *device = *state;
+    struct clmove_engine *engine = device_engine(device, 32, 3, NULL);
+
+    for (int kind = 0; kind < 3; kind++) {
+        struct scene scene;
+        uint32_t pool;
+        scene_init(&scene, __func__, "kind %d", kinds[kind]);
+        pool = scene_add_pool(&scene, SCENE_BUFFER);
+        scene.pools[pool].tail = 0;
+        add_state(&scene, pool, kinds[kind], 2, 610, 1);
+        scene_add_group(&scene, 2);
+        scene_add_row(&scene, 1, 2, 1, 1, 0); /* no boundary */
+        if (kinds[kind] == REF_TEMPORAL) {
+            scene_add_crossing_rows(&scene, 1, 0);
+        } else {
+            scene_add_in_place_rows(&scene, 1, 1);
+        }
+        scene_add_row(&scene, 1, 2, 1, 1, 0);
+        scene_add_row(&scene, 1, 2, 1, 1, 0);
+        scene_own_blocks(&scene, 1, 2);
+        scene_check(&scene, device, engine, SCENE_POST);
+        scene_clear(&scene);
+    }
+    clmove_engine_destroy(&engine);
+}
+
 /* Every variant of how many buffers a launch takes. */
 static void test_banks(void **state)
 {
@@ -201,6 +231,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_mixed),
         cmocka_unit_test(test_wide_windows),
         cmocka_unit_test(test_several_tiles),
+        cmocka_unit_test(test_shared_tiles),
         cmocka_unit_test(test_banks),
         cmocka_unit_test(test_random_tiny),
     };
