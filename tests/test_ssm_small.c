@@ -154,6 +154,29 @@ static void test_several_tiles(void **state)
     clmove_engine_destroy(&engine);
 }
 
+/* Rows of halves whose words lie at odd halves of the stage, but not at their
+ * destination. */
+static void test_odd_halves(void **state)
+{
+    struct test_device *device = *state;
+    struct clmove_engine *engine = small_engine(device);
+
+    for (int bias = 1; bias <= 2; bias++) {
+        struct scene scene;
+        uint32_t pool;
+        scene_init(&scene, __func__, "bias %d", bias);
+        pool = scene_add_pool(&scene, SCENE_BUFFER);
+        add_state(&scene, pool, REF_CONV_DS, 6, 5, 2);
+        scene_add_group(&scene, 4);
+        scene_add_crossing_rows(&scene, 1, bias);
+        scene_add_in_place_rows(&scene, 1, bias);
+        scene_own_blocks(&scene, 1, 4);
+        scene_check(&scene, device, engine, SCENE_POST);
+        scene_clear(&scene);
+    }
+    clmove_engine_destroy(&engine);
+}
+
 /* Tiles that several groups share, 256 bytes or rows at a time: one of four
  * rows copies, in place, so the last round has fewer tiles than groups. */
 static void test_shared_tiles(void **state)
@@ -231,6 +254,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_mixed),
         cmocka_unit_test(test_wide_windows),
         cmocka_unit_test(test_several_tiles),
+        cmocka_unit_test(test_odd_halves),
         cmocka_unit_test(test_shared_tiles),
         cmocka_unit_test(test_banks),
         cmocka_unit_test(test_random_tiny),
