@@ -48,12 +48,14 @@ uint32_t job_choose(const struct job_limits *limits,
 }
 
 /* A span of one column: one piece, or more where it is larger than the kernel's
- * 32 bits. */
+ * 32 bits; then as much larger as equal pieces make it, since a piece that
+ * reached past it would be another job's. */
 static void set_span(struct job_family *family, uint64_t span)
 {
-    family->span = span;
-    family->piece = family->stride = min_u64(span, PIECE_MAX);
-    family->pieces = (cl_uint)divide_up(span, PIECE_MAX);
+    const uint64_t pieces = divide_up(span, PIECE_MAX);
+    family->piece = family->stride = round_up(divide_up(span, pieces));
+    family->span = family->piece * pieces;
+    family->pieces = (cl_uint)pieces;
 }
 
 /* A move as one job. Kernels round the destination down to a multiple of 16, so
