@@ -83,11 +83,12 @@ static void close_field(struct field *field)
     clmove_engine_destroy(&field->engine);
 }
 
-/* What docs/design.md says of spans: at least a tile, at least 8 distances. */
+/* What docs/design.md says of spans: at least a tile, and 4 edges, which are
+ * whole vectors. */
 static size_t split_span(size_t tile, size_t shift)
 {
-    const size_t wanted = shift * 8 > tile ? shift * 8 : tile;
-    return (wanted + 15) / 16 * 16;
+    const size_t edge = (shift + 15) / 16 * 16;
+    return edge * 4 > tile ? edge * 4 : tile;
 }
 
 static void add_edges(struct field *field, size_t span, size_t shift)
