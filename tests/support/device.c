@@ -80,6 +80,9 @@ void device_open(struct test_device *device)
     device_collect_messages(device);
     assert_int_equal(clmove_device_select(NULL, &device->log, &device->info),
                      CLMOVE_SUCCESS);
+    /* Or the program lacks fake_device.c. */
+    assert_true(!getenv("CLMOVE_TEST_AS") ||
+                device->info.type == CL_DEVICE_TYPE_GPU);
     properties[1] = (cl_context_properties)device->info.platform;
     device->context = clCreateContext(properties, 1, &device->info.device, NULL,
                                       NULL, &error);
@@ -117,7 +120,9 @@ int device_group_setup(void **state)
 
 int device_group_teardown(void **state)
 {
-    device_close(*state);
+    if (*state) { /* NULL after a set-up that failed */
+        device_close(*state);
+    }
     free(*state);
     return 0;
 }
