@@ -365,6 +365,10 @@ CLMOVE_API clmove_status clmove_ssm_decide_post(
 /// skips, a slot that is none, or a negative counter. Nothing is checked
 /// further and no fault is written. One launch.
 ///
+/// If the buffer of `out` overlaps one of a table or array (a buffer and its
+/// sub-buffer, say), name both by one handle: what OpenCL does with two that
+/// overlap is undefined, and unlike a step's own memories this is not mended.
+///
 /// Returns CLMOVE_INVALID_ARGUMENT (NULL, rows above max_rows, slots_per_row 0,
 /// an absent array, out at an offset that is no multiple of 4),
 /// CLMOVE_OUT_OF_RANGE (out too small), CLMOVE_OVERLAP (out overlaps an array,
