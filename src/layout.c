@@ -4,20 +4,14 @@
 
 #include "util.h"
 
-/* Both sets have one stride, no smaller than either size, and a's origin is
- * not above b's. */
+/* Both sets have one stride; a's origin is not above b's, which lies before a's
+ * end. */
 static bool same_stride_overlap(const struct strided_set *a,
                                 const struct strided_set *b)
 {
-    /* Block i of a meets block j of b where distance - (i - j) * stride lies
-     * within (-b.size, a.size): only two values of i - j can do that. */
-    const uint64_t distance = b->origin - a->origin;
-    const uint64_t nearest = distance / a->stride;
-    const uint64_t rest = distance % a->stride;
-    if (rest < a->size && nearest < a->count)
-        return true;
-    /* The next block of a begins stride - rest after b's start. */
-    return a->stride - rest < b->size && nearest + 1 < a->count;
+    /* Between the starts of two blocks of a, or in its last block. */
+    const uint64_t rest = (b->origin - a->origin) % a->stride;
+    return rest < a->size || a->stride - rest < b->size;
 }
 
 bool strided_sets_overlap(const struct strided_set *a,
@@ -33,7 +27,7 @@ bool strided_sets_overlap(const struct strided_set *a,
     const uint64_t a_last = a->origin + (a->count - 1) * a->stride;
     if (a_last < b->origin && b->origin - a_last >= a->size)
         return false; /* a ends before b begins: the usual case */
-    if (a->stride == b->stride && a->stride >= a->size && a->stride >= b->size)
+    if (a->stride == b->stride)
         return same_stride_overlap(a, b);
     /* Different strides: walk both, always forward in the one that ends
      * first. */
@@ -96,8 +90,7 @@ static clmove_status complete_conv(const struct clmove_log *log,
         CHECK(state->row_stride == 0, CLMOVE_INVALID_ARGUMENT,
               "states[%zu].row_stride is %llu, and is for conv DS only", index,
               (unsigned long long)state->row_stride);
-        CHECK(multiply_checked(row, state->dim, extent), CLMOVE_OUT_OF_RANGE,
-              "states[%zu]: width * dim * element_size exceeds 64 bits", index);
+        *extent = row * state->dim; /* 30 and 32 bits */
         goto out;
     }
     if (state->row_stride == 0)

@@ -8,7 +8,7 @@
 #include <clmove/ssm.h>
 #include <stdbool.h>
 
-/* Blocks that all have one size, at equal distances. */
+/* Blocks that all have one size, at equal distances of at least that. */
 struct strided_set {
     uint64_t origin, stride, size, count;
 };

@@ -185,6 +185,15 @@ static void test_overflow_is_refused(void **state)
     given.row_stride = UINT64_MAX / 2;
     assert_int_equal(complete(&given, 0, &completed, &extent),
                      CLMOVE_OUT_OF_RANGE);
+    given = conv(CLMOVE_SSM_CONV_DS, 5, 2, 8);
+    given.row_stride = UINT64_MAX - 39; /* the last row ends past 64 bits */
+    assert_int_equal(complete(&given, 0, &completed, &extent),
+                     CLMOVE_OUT_OF_RANGE);
+    given = conv(CLMOVE_SSM_CONV_SD, 1u << 27, 1, 8); /* rows of 1 GiB */
+    assert_int_equal(complete(&given, 0, &completed, &extent),
+                     CLMOVE_UNSUPPORTED);
+    given.width--;
+    assert_int_equal(complete(&given, 0, &completed, &extent), CLMOVE_SUCCESS);
 }
 
 /* Tiles cover a state: every part in one of them, none empty. */
