@@ -114,9 +114,7 @@ static bool plan_save(const struct job_limits *limits, uint64_t edges,
                       struct job_family family, struct job_plan *plan)
 {
     const uint64_t edge = round_up(family.distance);
-    uint64_t size = 0;
-    if (!multiply_checked(edge, edges, &size) || size > UINT64_MAX - 15)
-        return false;
+    const uint64_t size = edge * edges; /* a part of the move */
     plan->scratch_size = size + 15;
     const uint64_t tile = choose_tile(limits, size);
     family.piece = min_u64(tile, edge);

@@ -62,6 +62,9 @@ static void check_move(const struct job_limits *limits, uint32_t variant,
                                     ? job_choose(limits, &move)
                                     : variant;
         assert_true(job_plan_move(limits, chosen, &move, &plan));
+        /* kernels have 32 bits for a piece */
+        for (uint32_t i = 0; i < plan.launch_count; i++)
+            assert_true(plan.launches[i].piece <= GIB);
         for (uint64_t skew = 0; skew < 16; skew += 15) {
             const size_t count = list_ranges(
                 &plan.launches[plan.launch_count - 1], skew, ranges);
@@ -133,11 +136,29 @@ static void test_gpu(void **state)
     check_device(CL_DEVICE_TYPE_GPU, 132, 1u << 30);
 }
 
+/* Spans so many that their jobs cannot be numbered. */
+static void test_too_many(void **state)
+{
+    const struct clmove_device_info info = {.type = CL_DEVICE_TYPE_GPU,
+                                            .compute_units = 132,
+                                            .max_group_size = 256,
+                                            .local_size = 32 * 1024};
+    const struct variant_wishes none = {0};
+    const struct job_limits limits = variant_choose(&info, &none).jobs;
+    struct job_move move = {16, 0, 1024 * GIB, true};
+    struct job_plan plan;
+    (void)state;
+    assert_true(job_plan_move(&limits, CLMOVE_VARIANT_SEGMENTS, &move, &plan));
+    move.size *= 1024;
+    assert_false(job_plan_move(&limits, CLMOVE_VARIANT_SEGMENTS, &move, &plan));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cpu),
         cmocka_unit_test(test_gpu),
+        cmocka_unit_test(test_too_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
