@@ -91,10 +91,9 @@ static clmove_status check_side(const struct clmove_log *log,
           "regions[%zu].%s_memory is %u, and there are %zu memories", index,
           side, memory, params->space_count);
     const uint64_t size = params->spaces[memory].size;
-    const bool fits =
-        (further == 0 || multiply_checked(further, stride, &end)) &&
-        add_checked(end, offset, &end) &&
-        add_checked(end, region->size, &end) && end <= size;
+    const bool fits = multiply_checked(further, stride, &end) &&
+                      add_checked(end, offset, &end) &&
+                      add_checked(end, region->size, &end) && end <= size;
     CHECK(fits || further > 0, CLMOVE_OUT_OF_RANGE,
           "regions[%zu]: %s_offset %llu + size %llu runs past the %llu bytes "
           "of memories[%u]",
@@ -161,7 +160,7 @@ static clmove_status check_regions(const struct clmove_log *log,
         if (does_nothing(params, i))
             continue;
         plan->regions[i].first_entry = (uint32_t)moving;
-        moving += count <= ENTRIES_MAX ? count : ENTRIES_MAX + 1ull;
+        moving += count; /* no more than all entries */
         CHECK(moving <= ENTRIES_MAX, CLMOVE_UNSUPPORTED,
               "regions[%zu] brings the rows to more than the %d that a batch "
               "can hold",

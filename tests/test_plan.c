@@ -291,10 +291,21 @@ static void test_refused_ranges(void **state)
            "src_stride 1099511627776 + size 4 runs past the 32 bytes of "
            "memories[0]",
            rows);
+    rows = region(0, UINT64_MAX - 7, 4); /* the second row is at byte 8 */
+    rows.rows = 2;
+    rows.src_stride = rows.dst_stride = 16;
+    REFUSE(*state, 32, defaults, CLMOVE_OUT_OF_RANGE,
+           "regions[0]: dst_offset 18446744073709551608 + 1 further rows * "
+           "dst_stride 16 + size 4 runs past the 32 bytes of memories[0]",
+           rows);
     struct clmove_region other = region(0, 4, 4);
     other.dst_memory = 7;
     REFUSE(*state, 32, defaults, CLMOVE_INVALID_ARGUMENT,
            "regions[0].dst_memory is 7, and there are 1 memories", other);
+    rows = region(0, 0, 0); /* nothing to do, 2^64 times */
+    rows.rows = UINT64_MAX;
+    REFUSE(*state, 32, defaults, CLMOVE_OUT_OF_RANGE,
+           "regions[1]: the rows exceed 64 bits", rows, region(0, 0, 0));
     rows = region(0, 8, 1);
     rows.rows = 1ull << 40; /* strides 0: more rows than can be held */
     REFUSE(*state, 32, defaults, CLMOVE_UNSUPPORTED,
@@ -331,6 +342,31 @@ static void test_slices(void **state)
     assert_int_equal(info.endangered_count, 2);
     assert_int_equal(info.slice_count, 2);
     assert_int_equal(info.launch_count, 5);
+}
+
+/* Places in another memory say nothing of slots. */
+static void test_slices_of_two(void **state)
+{
+    struct plan_world *world = *state;
+    const size_t sizes[2] = {16, 48};
+    struct clmove_region regions[3] = {region(0, 10, 8), region(8, 18, 8),
+                                       region(40, 0, 8)};
+    struct plan plan;
+    world_set_roots(world, 2, sizes, NULL);
+    world_add_space(world, 0, 0, 16, true);
+    world_add_space(world, 1, 0, 48, true);
+    regions[0].dst_memory = regions[1].dst_memory = regions[2].src_memory = 1;
+    world_fill(world, 1);
+    memcpy(world->bytes + world->root_starts[0], "abcdefghijklmnop", 16);
+    struct plan_params params = world_params(world, regions, 3);
+    params.scratch_limit = 8; /* the first two are endangered */
+    assert_int_equal(plan_make(&keeper, &params, &plan), CLMOVE_SUCCESS);
+    assert_int_equal(plan.info.slice_count, 2);
+    if (!world_run(world, &params, &plan))
+        fail_msg("%s", world->fault);
+    assert_memory_equal(world->bytes + world->root_starts[1] + 10,
+                        "abcdefghijklmnop", 16);
+    plan_release(&plan);
 }
 
 static void test_refused_scratch(void **state)
@@ -398,6 +434,35 @@ static void test_memories(void **state)
     plan_release(&plan);
 }
 
+/* Moves that touch across a border of memories stay two: a handle reaches no
+ * further. */
+static void test_touching_memories(void **state)
+{
+    struct plan_world *world = *state;
+    const size_t sizes[2] = {32, 32};
+    struct clmove_region regions[2] = {region(0, 0, 16), region(16, 0, 16)};
+    struct plan plan;
+    world_set_roots(world, 2, sizes, NULL);
+    world_add_space(world, 0, 0, 32, true);
+    world_add_space(world, 1, 0, 16, true);
+    world_add_space(world, 1, 16, 16, true);
+    world_fill(world, 1);
+    for (int i = 0; i < 2; i++) { /* to both parts, then from both */
+        regions[0].src_memory = i ? 1 : 0;
+        regions[1].src_memory = i ? 2 : 0;
+        regions[0].dst_memory = i ? 0 : 1;
+        regions[1].dst_memory = i ? 0 : 2;
+        regions[1].src_offset = i ? 0 : 16;
+        regions[1].dst_offset = i ? 16 : 0;
+        struct plan_params params = world_params(world, regions, 2);
+        assert_int_equal(plan_make(&keeper, &params, &plan), CLMOVE_SUCCESS);
+        assert_int_equal(plan.move_count, 2);
+        if (!world_run(world, &params, &plan))
+            fail_msg("%s", world->fault);
+        plan_release(&plan);
+    }
+}
+
 /* More buffers than a launch reaches: more launches, few of them. */
 static void test_many_bindings(void **state)
 {
@@ -456,9 +521,11 @@ int main(void)
         cmocka_unit_test(test_refused_writers),
         cmocka_unit_test(test_refused_ranges),
         cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_slices_of_two),
         cmocka_unit_test(test_refused_scratch),
         cmocka_unit_test(test_forced_disjoint),
         cmocka_unit_test(test_memories),
+        cmocka_unit_test(test_touching_memories),
         cmocka_unit_test(test_many_bindings),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

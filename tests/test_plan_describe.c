@@ -119,6 +119,33 @@ static void refuse(struct clmove_batch_params params, const char *sentence)
     assert_string_equal(said, sentence);
 }
 
+/* A swap a byte at a time: 65536 slices at most. */
+static void test_many_slices(void **state)
+{
+    (void)state;
+    for (uint64_t size = 65536; size <= 65537; size++) {
+        const struct clmove_region regions[] = {
+            {.dst_offset = size, .size = size},
+            {.src_offset = size, .size = size}};
+        const struct clmove_memory memory = {.size = (size_t)size * 2};
+        const struct clmove_batch_params params = {.memories = &memory,
+                                                   .memory_count = 1,
+                                                   .regions = regions,
+                                                   .region_count = 2,
+                                                   .scratch_limit = 2};
+        struct clmove_batch *batch = NULL;
+        struct clmove_batch_info info;
+        assert_int_equal(clmove_batch_create(NULL, &keeper, &params, &batch),
+                         size == 65536 ? CLMOVE_SUCCESS : CLMOVE_OUT_OF_RANGE);
+        if (batch != NULL) {
+            assert_int_equal(clmove_batch_describe(batch, &info),
+                             CLMOVE_SUCCESS);
+            assert_int_equal(info.slice_count, 65536);
+        }
+        clmove_batch_destroy(&batch);
+    }
+}
+
 static void test_bad_params(void **state)
 {
     (void)state;
@@ -150,6 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_past_the_end),
+        cmocka_unit_test(test_many_slices),
         cmocka_unit_test(test_bad_params),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
