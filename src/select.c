@@ -71,11 +71,11 @@ static bool parse_position(const char *text, unsigned long *platform,
 {
     const char *const digits = "0123456789";
     const size_t first = strspn(text, digits);
-    if (first == 0 || first > 6 || text[first] != ':')
+    if (first == 0 || text[first] != ':')
         return false;
     const char *rest = text + first + 1;
     const size_t second = strspn(rest, digits);
-    if (second == 0 || second > 6 || rest[second] != '\0')
+    if (second == 0 || rest[second] != '\0')
         return false;
     *platform = strtoul(text, NULL, 10);
     *device = strtoul(rest, NULL, 10);

@@ -58,10 +58,12 @@ static void test_selections(void **state)
         {"2:3", CLMOVE_NO_DEVICE, 0},
         {"2:", CLMOVE_NO_DEVICE, 0},
         {":1", CLMOVE_NO_DEVICE, 0},
+        {":0", CLMOVE_NO_DEVICE, 0},
         {"2:1x", CLMOVE_NO_DEVICE, 0},
         {"-1:0", CLMOVE_NO_DEVICE, 0},
         {"0:4294967296", CLMOVE_NO_DEVICE, 0},
         {"ZNVER", CLMOVE_SUCCESS, 0},
+        {"PTHREAD", CLMOVE_SUCCESS, 0},
         {"rusticl", CLMOVE_SUCCESS, 5},
         {"gx 9000", CLMOVE_AMBIGUOUS_DEVICE, 0},
         {"vendor", CLMOVE_AMBIGUOUS_DEVICE, 0},
@@ -108,8 +110,8 @@ static void test_default_order(void **state)
     infos[2].unsupported = infos[3].unsupported = "no";
     assert_int_equal(select_device(infos, COUNT, NULL, &index), CLMOVE_SUCCESS);
     assert_int_equal(index, 4);
-    assert_int_not_equal(select_device(infos, COUNT, "gpu", &index),
-                         CLMOVE_SUCCESS);
+    assert_int_equal(select_device(infos, COUNT, "gpu", &index),
+                     CLMOVE_UNSUPPORTED_DEVICE);
     infos[4].unsupported = "no";
     assert_int_equal(select_device(infos, COUNT, NULL, &index), CLMOVE_SUCCESS);
     assert_int_equal(index, 0);
@@ -117,8 +119,8 @@ static void test_default_order(void **state)
     assert_int_equal(select_device(infos, COUNT, NULL, &index), CLMOVE_SUCCESS);
     assert_int_equal(index, 5);
     infos[5].unsupported = "no";
-    assert_int_not_equal(select_device(infos, COUNT, NULL, &index),
-                         CLMOVE_SUCCESS);
+    assert_int_equal(select_device(infos, COUNT, NULL, &index),
+                     CLMOVE_UNSUPPORTED_DEVICE);
 }
 
 int main(void)
