@@ -133,21 +133,16 @@ static clmove_status refuse(const struct clmove_log *log,
                        verb);
 }
 
-/* The sorted ranges of different entries are apart. */
+/* The sorted ranges are apart; those of one entry always are. */
 static clmove_status check_writes(const struct clmove_log *log,
                                   const struct clmove_ssm_copy *copies,
                                   const struct range *ranges, size_t count)
 {
-    size_t reach = 0; /* the range that ends last so far */
     for (size_t i = 1; i < count; i++) {
-        if (ranges[i].root == ranges[reach].root &&
-            ranges[i].start < ranges[reach].end &&
-            ranges[i].entry != ranges[reach].entry)
-            return refuse(log, copies, ranges[reach].entry, ranges[i].entry,
+        const struct range *before = &ranges[i - 1];
+        if (ranges[i].root == before->root && ranges[i].start < before->end)
+            return refuse(log, copies, before->entry, ranges[i].entry,
                           "written");
-        if (ranges[i].root != ranges[reach].root ||
-            ranges[i].end > ranges[reach].end)
-            reach = i;
     }
     return CLMOVE_SUCCESS;
 }

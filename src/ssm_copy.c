@@ -46,7 +46,8 @@ out:
     return status;
 }
 
-/* One block id of an entry; -1 is checked by the caller. */
+/* One block id of an entry; -1 is checked by the caller. Negative ones are
+ * above all numbers of blocks. */
 static clmove_status check_block(const struct clmove_ssm_layout *layout,
                                  uint32_t group, bool conv, bool temporal,
                                  int32_t block, const char *name, size_t entry)
@@ -60,7 +61,7 @@ static clmove_status check_block(const struct clmove_ssm_layout *layout,
           "entry %zu: %s is %d, the null block of group %u", entry, name, block,
           group);
     /* All states are looked at only to find the one that lacks the block. */
-    if (block >= 0 && (!conv || (uint32_t)block < least->conv) &&
+    if ((!conv || (uint32_t)block < least->conv) &&
         (!temporal || (uint32_t)block < least->temporal))
         goto out;
     for (size_t i = 0; i < layout->state_count; i++) {
@@ -68,8 +69,7 @@ static clmove_status check_block(const struct clmove_ssm_layout *layout,
         const bool is_temporal = state->kind == CLMOVE_SSM_TEMPORAL;
         if (state->group != group || !(is_temporal ? temporal : conv))
             continue;
-        CHECK(block >= 0 && (uint32_t)block < state->block_count,
-              CLMOVE_OUT_OF_RANGE,
+        CHECK((uint32_t)block < state->block_count, CLMOVE_OUT_OF_RANGE,
               "entry %zu: %s is %d, and states[%zu] has blocks 0 to %u", entry,
               name, block, i, state->block_count - 1);
     }

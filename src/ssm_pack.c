@@ -118,6 +118,7 @@ static struct clmove_region block_region(const struct clmove_ssm_state *state,
     return region;
 }
 
+/* Negative blocks are above all numbers of blocks. */
 static clmove_status check_pair(const struct clmove_ssm_layout *layout,
                                 uint32_t group, const int32_t *from,
                                 const int32_t *to, size_t index)
@@ -134,8 +135,7 @@ static clmove_status check_pair(const struct clmove_ssm_layout *layout,
         const uint32_t blocks = layout->states[i].block_count;
         if (layout->states[i].group != group)
             continue;
-        CHECK(from[index] >= 0 && (uint32_t)from[index] < blocks &&
-                  to[index] >= 0 && (uint32_t)to[index] < blocks,
+        CHECK((uint32_t)from[index] < blocks && (uint32_t)to[index] < blocks,
               CLMOVE_OUT_OF_RANGE,
               "pair %zu is block %d to %d, and states[%zu] has blocks 0 to %u",
               index, from[index], to[index], i, blocks - 1);

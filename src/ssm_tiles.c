@@ -159,8 +159,7 @@ static clmove_status count_tiles(const struct tile_source *source,
     const struct clmove_log *log = &to->engine->log;
     uint64_t count = 0;
     for (size_t i = launch->first; i < launch->end; i++) {
-        const uint64_t added = cut_state(source, i).count;
-        count = added > INT32_MAX ? INT32_MAX : count + added;
+        count += cut_state(source, i).count;
         CHECK(count < INT32_MAX / 16, CLMOVE_UNSUPPORTED,
               "states[%zu] is too large: a request's states may have %d tiles "
               "of %u bytes",

@@ -46,6 +46,7 @@ static void check_batch(struct copying *copying, uint32_t group,
                         uint64_t scratch_limit)
 {
     struct clmove_batch *batch = NULL;
+    struct clmove_batch_info info;
     clmove_status status;
 
     device_clear_messages(copying->device);
@@ -56,6 +57,8 @@ static void check_batch(struct copying *copying, uint32_t group,
                     clmove_status_name(status), copying->device->messages);
         fail();
     }
+    assert_int_equal(clmove_batch_describe(batch, &info), CLMOVE_SUCCESS);
+    assert_true(scratch_limit == 0 || info.scratch_size <= scratch_limit);
     for (int run = 0; run < 2; run++) {
         assert_int_equal(
             clmove_enqueue_batch(batch, copying->device->queue, 0, NULL, NULL),

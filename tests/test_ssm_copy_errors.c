@@ -88,6 +88,10 @@ static void test_conflicts(void **state)
     CLASH(copying, 0, 1, {0, 0, 1, 1, 2}, {0, 0, 2, 2, 1});
     /* a shift in place whose block another entry reads */
     CLASH(copying, 0, 1, {0, 1, 1, 1, 1}, {0, 0, 1, 1, 2});
+    /* among blocks of another group, in whose order it would not be found */
+    CLASH(copying, 1, 2, {1, 0, 2, 2, 1}, {0, 0, 1, 1, 2}, {0, 0, 2, 2, 3});
+    CLASH(copying, 0, 1, {0, 0, 1, 1, 3}, {0, 0, 3, 3, 4}, {1, 0, 3, 3, 1},
+          {1, 0, 3, 3, 2});
     copying_compare(copying);
 
     /* Shared sources, shifts in place, equal ids of two groups are fine. */
@@ -112,20 +116,20 @@ static void test_conflicts_between_layouts(void **state)
 }
 
 /* Groups whose states share a pool: 8 blocks of 64 bytes for groups 0 and 1,
- * the same bytes as 16 blocks of 32 for group 2. */
+ * the same bytes as 16 blocks of 32 for group 2; group 3 has its own. */
 static struct copying *open_shared_pool(struct test_device *device)
 {
     struct copying *copying = copying_new("test_shared_pool", "one pool");
     struct scene *scene = &copying->scene;
 
-    for (uint32_t group = 0; group < 3; group++) {
+    for (uint32_t group = 0; group < 4; group++) {
         struct scene_state *state;
         scene_add_group(scene, 1);
-        if (group == 0) {
+        if (group % 3 == 0) {
             scene_add_pool(scene, SCENE_BUFFER);
         }
-        state = group < 2 ? scene_add_temporal(scene, 0, 8, 64)
-                          : scene_add_temporal(scene, 0, 16, 32);
+        state = group == 2 ? scene_add_temporal(scene, 0, 16, 32)
+                           : scene_add_temporal(scene, group / 3, 8, 64);
         state->offset = 0;
         state->group = group;
     }
@@ -155,6 +159,11 @@ static void test_shared_pool_strides(void **state)
     CLASH(copying, 0, 1, {0, 0, -1, 1, 3}, {2, 0, -1, 8, 6});
     CLASH(copying, 0, 1, {2, 0, -1, 7, 12}, {0, 0, -1, 1, 3});
     copying_compare(copying);
+    /* neighbours are fine, and the same bytes of another pool are others */
+    ALLOW(copying, {0, 0, -1, 1, 3}, {3, 0, -1, 3, 1}, {0, 0, -1, 1, 5},
+          {3, 0, -1, 3, 5}, {0, 0, -1, 1, 0}, {0, 0, -1, 1, 2},
+          {0, 0, -1, 7, 7});
+    copying_compare(copying);
     copying_close(copying);
 }
 
@@ -179,11 +188,42 @@ static void test_ranges(void **state)
     copying_close(copying);
 }
 
+/* A group whose window has more blocks than its temporal state, and one with
+ * less still: an entry needs the blocks of what it copies. */
+static void test_block_counts(void **state)
+{
+    struct copying *copying = copying_new("test_block_counts", "6, 4 and 2");
+    const uint32_t pool = scene_add_pool(&copying->scene, SCENE_BUFFER);
+    const clmove_status range = CLMOVE_OUT_OF_RANGE;
+    const int32_t low = 1, high = 3;
+    struct clmove_batch *batch = NULL;
+
+    scene_add_group(&copying->scene, 1);
+    scene_add_group(&copying->scene, 1);
+    scene_add_temporal(&copying->scene, pool, 4, 40);
+    scene_add_conv(&copying->scene, pool, REF_CONV_SD, 6, 4, 3, 2);
+    scene_add_temporal(&copying->scene, pool, 2, 40)->group = 1;
+    copying_open_one(copying, *state, ((struct test_device *)*state)->engine);
+    REFUSE(copying, range, "to is 4", "states[0]", {0, 0, -1, 1, 4});
+    REFUSE(copying, range, "to is 4", "states[0]", {0, 0, 1, 1, 4});
+    REFUSE(copying, range, "temporal_from is 4", "states[0]", {0, 0, 1, 4, 2});
+    REFUSE(copying, range, "conv_from is 6", "states[1]", {0, 0, 6, 1, 2});
+    copying_compare(copying);
+    ALLOW(copying, {0, 0, 1, -1, 5}, {0, 0, 4, 3, 2});
+    copying_compare(copying);
+    expect(copying,
+           clmove_ssm_batch_create(copying->to, 0, &low, &high, 1, 0, &batch),
+           CLMOVE_SUCCESS, NULL, NULL);
+    clmove_batch_destroy(&batch);
+    copying_close(copying);
+}
+
 /* The null block is "never touched", whatever names it. */
 static void test_null_block(void **state)
 {
     struct copying *copying = open_pair(*state, 2);
-    const int32_t null = 0;
+    const int32_t null = 0, good = 1;
+    struct clmove_batch *batch = NULL;
 
     REFUSE(copying, CLMOVE_OUT_OF_RANGE, "null block", "group 1",
            {1, 0, 1, 1, 0});
@@ -196,6 +236,12 @@ static void test_null_block(void **state)
            clmove_enqueue_ssm_zero(copying->to, 1, &null, 1,
                                    copying->device->queue, 0, NULL, NULL),
            CLMOVE_OUT_OF_RANGE, "null block", "0");
+    expect(copying,
+           clmove_ssm_batch_create(copying->to, 1, &null, &good, 1, 0, &batch),
+           CLMOVE_OUT_OF_RANGE, "pair 0 is block 0 to 1", "null block");
+    expect(copying,
+           clmove_ssm_batch_create(copying->to, 1, &good, &null, 1, 0, &batch),
+           CLMOVE_OUT_OF_RANGE, "pair 0 is block 1 to 0", "null block");
     copying_compare(copying);
     ALLOW(copying, {0, 0, 0, 0, 0});
     copying_compare(copying);
@@ -277,7 +323,8 @@ static void test_mismatch(void **state)
     copying_close(copying);
 }
 
-/* Fewer states; layouts of another engine; layouts that share bytes. */
+/* Fewer states; more groups; layouts of another engine; layouts that share
+ * bytes. */
 static void test_pairs(void **state)
 {
     struct test_device *device = *state;
@@ -295,6 +342,17 @@ static void test_pairs(void **state)
     clmove_ssm_layout_destroy(&copying->to);
 
     params.state_count = 4;
+    params.group_count = 3; /* the last without a state */
+    params.groups = NULL;
+    assert_int_equal(
+        clmove_ssm_layout_create(device->engine, &params, &copying->to),
+        CLMOVE_SUCCESS);
+    REFUSE(copying, CLMOVE_INVALID_ARGUMENT, "2 groups", "4 in 3",
+           {2, 0, 1, 1, 1});
+    clmove_ssm_layout_destroy(&copying->to);
+    params.group_count = 2;
+    params.groups = copying->stage.layout_params.groups;
+
     assert_int_equal(clmove_ssm_layout_create(other, &params, &copying->to),
                      CLMOVE_SUCCESS);
     REFUSE(copying, CLMOVE_INVALID_ARGUMENT, "engine", "", {0, 0, 1, 1, 1});
@@ -439,6 +497,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_shared_pool),
         cmocka_unit_test(test_shared_pool_strides),
         cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_block_counts),
         cmocka_unit_test(test_null_block),
         cmocka_unit_test(test_zero_ranges),
         cmocka_unit_test(test_mismatch),

@@ -27,7 +27,8 @@ static struct copying *open_pool(struct test_device *device, const char *test,
 static void test_lengths(void **state)
 {
     enum { BLOCKS = 160 };
-    static const size_t counts[] = {1, 12, 13, 2, 80, 12, 33, 0, 32, 31};
+    static const size_t counts[] = {1,  12, 13, 2,  80, 12,
+                                    33, 0,  16, 17, 32, 31};
     struct test_device *device = *state;
     struct copying *copying =
         open_pool(device, __func__, "lists in turns", BLOCKS);
