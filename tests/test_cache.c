@@ -271,18 +271,22 @@ static void test_leftovers(void **state)
     struct cache_folder folder;
     const int opened = open_folder(&folder, "leftovers");
     struct cache_files files;
+    char own[48];
 
     (void)state;
     make_file(opened, "unfinished-1-0", CACHE_STALE_SECONDS + 60);
     make_file(opened, "unfinished-1-1", CACHE_STALE_SECONDS + 60);
-    make_file(opened, "unfinished-2-0", 60);
+    make_file(opened, "unfinished-2-0", CACHE_STALE_SECONDS - 60);
+    snprintf(own, sizeof(own), "unfinished-%ld-0", (long)getpid());
+    make_file(opened, own, 60); /* another thread's, or of a lost process */
     make_file(opened, "letter.txt", 100000);
     make_file(opened, "0123456789abcdef.program", 100000);
     assert_true(store_bytes(opened));
     files = cache_folder_files(&folder);
-    assert_int_equal(files.unfinished, 1);
+    assert_int_equal(files.unfinished, 2);
     assert_int_equal(files.others, 1);
     assert_int_equal(files.entries, 2);
+    assert_int_equal(faccessat(opened, own, F_OK, 0), 0);
     assert_int_equal(faccessat(opened, "unfinished-2-0", F_OK, 0), 0);
     close_folder(&folder, opened);
 }
@@ -298,7 +302,9 @@ static void test_bounded(void **state)
 
     (void)state;
     assert_non_null(large);
-    make_file(opened, "letter.txt", 100000); /* not ours, and not counted */
+    /* not ours, and not counted */
+    make_file(opened, "letter.txt", 100000);
+    make_file(opened, "abcdefghijklmnopqrstuvwxyz012345.program", 100000);
     for (int i = 0; i < ROUNDS; i++) {
         snprintf(source, sizeof(source), "text %d", i);
         large[0] = (unsigned char)i;
@@ -306,7 +312,7 @@ static void test_bounded(void **state)
         large[0] = 0; /* the first is used each time */
         assert_true(holds(opened, about, "text 0", large, SIZE));
     }
-    assert_int_equal(cache_folder_files(&folder).entries, FIT);
+    assert_int_equal(cache_folder_files(&folder).entries, FIT + 1);
     assert_int_equal(cache_folder_files(&folder).others, 1);
     for (int i = 1; i < ROUNDS; i++) {
         snprintf(source, sizeof(source), "text %d", i);
@@ -315,6 +321,39 @@ static void test_bounded(void **state)
                          i > ROUNDS - FIT);
     }
     free(large);
+    close_folder(&folder, opened);
+}
+
+/* The number that the next file opened would have. */
+static int next_descriptor(int folder)
+{
+    const int next = dup(folder);
+
+    assert_true(next >= 0);
+    assert_int_equal(close(next), 0);
+    return next;
+}
+
+/* Whatever comes of a call, it closes what it opened. */
+static void test_descriptors(void **state)
+{
+    struct cache_folder folder;
+    const int opened = open_folder(&folder, "descriptors");
+    const int next = next_descriptor(opened);
+    const char *path;
+
+    (void)state;
+    assert_false(holds_bytes(opened));
+    assert_true(store_bytes(opened));
+    assert_true(holds_bytes(opened));
+    assert_int_equal(next_descriptor(opened), next);
+    path = cache_folder_files(&folder).last_entry;
+    assert_int_equal(truncate(path, 3), 0);
+    assert_false(holds_bytes(opened));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_false(store_bytes(opened));
+    assert_int_equal(next_descriptor(opened), next);
     close_folder(&folder, opened);
 }
 
@@ -436,11 +475,12 @@ static void test_read_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hash),      cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_bad_sizes), cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_odd_files), cmocka_unit_test(test_leftovers),
-        cmocka_unit_test(test_bounded),   cmocka_unit_test(test_folders),
-        cmocka_unit_test(test_disk_full), cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_hash),        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_bad_sizes),   cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_odd_files),   cmocka_unit_test(test_leftovers),
+        cmocka_unit_test(test_bounded),     cmocka_unit_test(test_folders),
+        cmocka_unit_test(test_descriptors), cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_read_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
