@@ -377,6 +377,50 @@ static void test_overlapping_bases(void **state)
     moving_close(&memory);
 }
 
+/* All of it in one buffer, and no size given: lists take what their entries
+ * need, not the bytes behind them as well. */
+static void test_one_buffer(void **state)
+{
+    enum { COUNT = 4, LIST = 64, DATA = 4 * LIST, SIZE = DATA + 200 };
+    static const int64_t src[COUNT] = {0, 190, 20, 55};
+    static const int64_t dst[COUNT] = {10, 150, 60, 90};
+    static const int64_t sizes[COUNT] = {10, 33, 17, 5};
+    struct test_device *device = *state;
+    struct moving memory;
+    struct clmove_device_batch params = {.count = COUNT};
+    int32_t faults[COUNT];
+
+    moving_open(&memory, device, MOVING_BUFFER, SIZE);
+    fill_pattern(memory.expected, SIZE, 21);
+    memcpy(memory.expected, src, sizeof(src));
+    memcpy(memory.expected + LIST, dst, sizeof(dst));
+    memcpy(memory.expected + 2 * LIST, sizes, sizeof(sizes));
+    moving_load(&memory, memory.expected);
+    params.src_offsets = moving_memory(&memory, 0);
+    params.dst_offsets = moving_memory(&memory, LIST);
+    params.sizes = moving_memory(&memory, 2 * LIST);
+    params.faults = moving_memory(&memory, 3 * LIST);
+    params.src_base = params.dst_base = moving_memory(&memory, DATA);
+    moving_status(device,
+                  clmove_enqueue_batch_device(device->engine, &params,
+                                              device->queue, 0, NULL, NULL),
+                  CLMOVE_SUCCESS);
+    const struct ref_device_batch batch = {.src_base = memory.expected + DATA,
+                                           .dst_base = memory.expected + DATA,
+                                           .src_size = SIZE - DATA,
+                                           .dst_size = SIZE - DATA,
+                                           .src_offsets = src,
+                                           .dst_offsets = dst,
+                                           .sizes = sizes,
+                                           .faults = faults,
+                                           .count = COUNT};
+    memcpy(faults, memory.expected + 3 * LIST, sizeof(faults));
+    assert_true(ref_batch_device(&batch));
+    memcpy(memory.expected + 3 * LIST, faults, sizeof(faults));
+    assert_true(moving_check(&memory, __func__, "one buffer"));
+    moving_close(&memory);
+}
+
 static void refused(struct test_device *device,
                     const struct clmove_device_batch *params,
                     clmove_status want, const char *first, const char *second)
@@ -404,10 +448,11 @@ static void test_refused(void **state)
 {
     enum { COUNT = 10, SIZE = 400 };
     struct test_device *device = *state;
-    struct moving memory;
+    struct moving memory, odd; /* its address, not the offset */
     struct lists lists;
     struct clmove_device_batch good;
     const cl_event nothing = NULL;
+    cl_int error = CL_SUCCESS;
     const struct bases bases = {&memory, &memory, 0, 0, SIZE, SIZE};
 
     moving_open(&memory, device, MOVING_BUFFER, SIZE);
@@ -448,15 +493,41 @@ static void test_refused(void **state)
            "12");
     REFUSE(sizes.offset, 4, CLMOVE_INVALID_ARGUMENT, "sizes", "8");
     REFUSE(faults.offset, 2, CLMOVE_INVALID_ARGUMENT, "faults", "4");
+    moving_open(&odd, device, MOVING_HOST_POINTER, COUNT * 8);
+    REFUSE(sizes, moving_memory(&odd, 0), CLMOVE_INVALID_ARGUMENT, "sizes",
+           "offset 0");
+    moving_close(&odd);
     REFUSE(src_base.buffer, NULL, CLMOVE_INVALID_ARGUMENT, "src_base",
            "neither");
     REFUSE(dst_base.pointer, &good, CLMOVE_INVALID_ARGUMENT, "dst_base",
            "both");
     REFUSE(src_base.size, SIZE + 1, CLMOVE_OUT_OF_RANGE, "src_base", "401");
+    REFUSE(src_offsets.buffer, memory.buffer, CLMOVE_OVERLAP, "src_offsets",
+           "dst_base");
     REFUSE(sizes.buffer, memory.buffer, CLMOVE_OVERLAP, "sizes", "dst_base");
+    REFUSE(src_base, moving_memory(&lists.faults, 0), CLMOVE_OVERLAP, "faults",
+           "src_base");
     REFUSE(faults.buffer, memory.buffer, CLMOVE_OVERLAP, "faults", "dst_base");
     REFUSE(faults.buffer, lists.sizes.buffer, CLMOVE_OVERLAP, "faults",
            "sizes");
+    for (int i = 0; i < 2; i++) {
+        const cl_mem one_way = clCreateBuffer(
+            device->context, i ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY, SIZE,
+            NULL, &error);
+        assert_int_equal(error, CL_SUCCESS);
+        if (i) {
+            REFUSE(dst_base.buffer, one_way, CLMOVE_ACCESS_DENIED, "dst_base",
+                   "READ_ONLY");
+            REFUSE(faults.buffer, one_way, CLMOVE_ACCESS_DENIED, "faults",
+                   "READ_ONLY");
+        } else {
+            REFUSE(src_base.buffer, one_way, CLMOVE_ACCESS_DENIED, "src_base",
+                   "WRITE_ONLY");
+            REFUSE(sizes.buffer, one_way, CLMOVE_ACCESS_DENIED, "sizes",
+                   "WRITE_ONLY");
+        }
+        clReleaseMemObject(one_way);
+    }
     assert_true(moving_check(&memory, __func__, "refused"));
     assert_true(moving_check(&lists.src, __func__, "refused"));
     close_lists(&lists);
@@ -488,6 +559,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_one_huge),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_overlapping_bases),
+        cmocka_unit_test(test_one_buffer),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_no_entries),
     };

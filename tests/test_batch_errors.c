@@ -4,6 +4,7 @@
 #include "runner.h"
 #include "testing.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { SIZE = 1000 };
@@ -91,6 +92,7 @@ static void test_params(void **state)
 {
     struct test_device *device = *state;
     struct bench *bench = open_bench(device);
+    const struct clmove_log silent = {NULL, NULL};
     struct clmove_batch *batch = NULL;
     struct clmove_batch_info info;
     struct clmove_entry_info entry;
@@ -111,6 +113,19 @@ static void test_params(void **state)
                  "driver", "batch");
     REFUSE_PARAM(memory_count, 1, CLMOVE_INVALID_ARGUMENT,
                  "regions[0].dst_memory", "1");
+    /* the engine's log where the call has none of its own */
+    bench->params.variant = 6;
+    device_clear_messages(device);
+    moving_refused(
+        device,
+        clmove_batch_create(device->engine, NULL, &bench->params, &batch),
+        CLMOVE_INVALID_ARGUMENT, "variant");
+    device_clear_messages(device);
+    assert_int_equal(
+        clmove_batch_create(device->engine, &silent, &bench->params, &batch),
+        CLMOVE_INVALID_ARGUMENT);
+    assert_string_equal(device->messages, "");
+    bench->params.variant = 0;
     assert_int_equal(clmove_batch_describe(NULL, &info),
                      CLMOVE_INVALID_ARGUMENT);
     assert_int_equal(clmove_batch_describe_entry(NULL, 0, 0, &entry),
@@ -188,6 +203,7 @@ static void test_memories(void **state)
     cl_context context =
         clCreateContext(NULL, 1, &device->info.device, NULL, NULL, &error);
     cl_mem foreign, read_only, write_only;
+    struct clmove_batch *batch = NULL;
 
     assert_int_equal(error, CL_SUCCESS);
     foreign = clCreateBuffer(context, CL_MEM_READ_WRITE, SIZE, NULL, &error);
@@ -217,6 +233,15 @@ static void test_memories(void **state)
     bench->memories[0].buffer = write_only;
     refused(bench, CLMOVE_ACCESS_DENIED, "memories[0]", "WRITE_ONLY");
     bench->memories[0].buffer = bench->movings[0].buffer;
+    /* what no byte is moved to needs no access */
+    bench->memories[1].buffer = read_only;
+    bench->regions[0].size = bench->regions[1].size = 0;
+    moving_status(device,
+                  clmove_batch_create(device->engine, &device->log,
+                                      &bench->params, &batch),
+                  CLMOVE_SUCCESS);
+    clmove_batch_destroy(&batch);
+    bench->memories[1].buffer = bench->movings[1].buffer;
     clReleaseMemObject(foreign);
     clReleaseMemObject(read_only);
     clReleaseMemObject(write_only);
@@ -228,6 +253,8 @@ static void test_memories(void **state)
 static void test_scratch(void **state)
 {
     struct bench *bench = open_bench(*state);
+    struct clmove_batch *batch = NULL;
+    cl_int error = CL_SUCCESS;
 
     /* a swap of unequal parts: no slots */
     bench->regions[0] =
@@ -236,11 +263,28 @@ static void test_scratch(void **state)
         (struct clmove_region){.src_offset = 110, .dst_offset = 0, .size = 30};
     REFUSE_PARAM(scratch_limit, 79, CLMOVE_OUT_OF_RANGE, "scratch_limit is 79",
                  "needs");
+    bench->params.scratch_limit = 80;
+    moving_status(bench->device,
+                  clmove_batch_create(bench->device->engine, NULL,
+                                      &bench->params, &batch),
+                  CLMOVE_SUCCESS);
+    clmove_batch_destroy(&batch);
+    bench->params.scratch_limit = 0;
     bench->params.scratch = bench->memories[1];
     refused(bench, CLMOVE_OVERLAP, "scratch", "memories[1]");
     bench->params.scratch = bench->memories[0];
     bench->params.scratch.offset = 400;
     refused(bench, CLMOVE_OVERLAP, "scratch", "memories[0]");
+    for (int i = 0; i < 2; i++) { /* it is written and read */
+        const cl_mem one_way = clCreateBuffer(
+            bench->device->context, i ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY,
+            SIZE, NULL, &error);
+        assert_int_equal(error, CL_SUCCESS);
+        bench->params.scratch = (struct clmove_memory){.buffer = one_way};
+        refused(bench, CLMOVE_ACCESS_DENIED, "scratch",
+                i ? "READ_ONLY" : "WRITE_ONLY");
+        clReleaseMemObject(one_way);
+    }
     /* slots: less than a byte of each */
     bench->params.scratch = (struct clmove_memory){0};
     bench->regions[1] =
@@ -257,6 +301,53 @@ static void test_disjoint_only(void **state)
 
     REFUSE_PARAM(variant, CLMOVE_VARIANT_DISJOINT, CLMOVE_INVALID_ARGUMENT,
                  "disjoint", "overlaps itself");
+    close_bench(bench);
+}
+
+/* CLMOVE_VARIANT is a wish where the params have none and it can be met. */
+static void test_environment(void **state)
+{
+    struct test_device *device = *state;
+    const struct clmove_engine_params params = {.context = device->context,
+                                                .device = device->info.device,
+                                                .log = device->log,
+                                                .parts = CLMOVE_PART_MOVES};
+    const char *old = getenv("CLMOVE_VARIANT");
+    char *kept = old ? strdup(old) : NULL;
+    struct bench *bench = open_bench(device);
+
+    for (uint32_t v = CLMOVE_VARIANT_DRIVER; v <= CLMOVE_VARIANT_SEGMENTS;
+         v++) {
+        struct clmove_engine *engine = NULL;
+        setenv("CLMOVE_VARIANT", clmove_variant_name(v), 1);
+        moving_status(device, clmove_engine_create(&params, &engine),
+                      CLMOVE_SUCCESS);
+        for (uint32_t asked = CLMOVE_VARIANT_AUTO;
+             asked <= CLMOVE_VARIANT_GROUP; asked += CLMOVE_VARIANT_GROUP) {
+            struct clmove_batch *batch = NULL;
+            struct clmove_entry_info info;
+            bench->params.variant = asked;
+            moving_status(
+                device,
+                clmove_batch_create(engine, NULL, &bench->params, &batch),
+                CLMOVE_SUCCESS);
+            assert_int_equal(clmove_batch_describe_entry(batch, 1, 0, &info),
+                             CLMOVE_SUCCESS);
+            /* small: the group's without a wish */
+            assert_int_equal(info.variant, asked == CLMOVE_VARIANT_AUTO &&
+                                                   v > CLMOVE_VARIANT_DISJOINT
+                                               ? v
+                                               : CLMOVE_VARIANT_GROUP);
+            clmove_batch_destroy(&batch);
+        }
+        clmove_engine_destroy(&engine);
+    }
+    if (kept) {
+        setenv("CLMOVE_VARIANT", kept, 1);
+    } else {
+        unsetenv("CLMOVE_VARIANT");
+    }
+    free(kept);
     close_bench(bench);
 }
 
@@ -338,10 +429,15 @@ static void test_without_engine(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_params),    cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_conflicts), cmocka_unit_test(test_memories),
-        cmocka_unit_test(test_scratch),   cmocka_unit_test(test_disjoint_only),
-        cmocka_unit_test(test_calls),     cmocka_unit_test(test_without_engine),
+        cmocka_unit_test(test_params),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_conflicts),
+        cmocka_unit_test(test_memories),
+        cmocka_unit_test(test_scratch),
+        cmocka_unit_test(test_disjoint_only),
+        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_without_engine),
     };
     return RUNNER_DEVICE_TESTS(argc, argv, tests);
 }
