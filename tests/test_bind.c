@@ -57,8 +57,10 @@ static void test_views(void **state)
     const struct memory_view whole = view(ROOT, ROOT, 0, 100, 40, 20);
     const struct memory_view window = view(ROOT, LEFT, 32, 64, 8, 20);
     const struct memory_view other = view(OTHER, OTHER, 0, 100, 40, 20);
+    const struct memory_view shorter = view(ROOT, ROOT, 0, 100, 40, 19);
 
     (void)state;
+    assert_false(views_equal(&whole, &shorter));
     assert_true(views_equal(&whole, &window)); /* 40 both ways */
     assert_true(views_overlap(&whole, &window));
     assert_false(views_overlap(&whole, &other));

@@ -179,10 +179,13 @@ static void test_memories(void **state)
     bad =
         (struct clmove_memory){.buffer = bench->one.buffer, .pointer_kind = 7};
     refuse_memory(&bench->good, &bad, CLMOVE_INVALID_ARGUMENT, "7");
+    bad = (struct clmove_memory){.pointer = &bad, .size = 100};
     if (!device_has_svm(device)) {
-        bad = (struct clmove_memory){.pointer = &bad, .size = 100};
         refuse_memory(&bench->good, &bad, CLMOVE_UNSUPPORTED,
                       "shared virtual memory");
+    } else {
+        bad.offset = SIZE_MAX - 5;
+        refuse_memory(&bench->good, &bad, CLMOVE_OUT_OF_RANGE, "address space");
     }
     foreign = clCreateBuffer(context, CL_MEM_READ_WRITE, SIZE, NULL, &error);
     assert_int_equal(error, CL_SUCCESS);
@@ -255,6 +258,11 @@ static void test_variants(void **state)
         call.options.variant = CLMOVE_VARIANT_DRIVER;
         refused_by_size_too(&call, CLMOVE_INVALID_ARGUMENT, "driver",
                             "pointer");
+        /* Given scratch says how large it is. */
+        call = bench->good;
+        call.options.scratch.pointer = svm.svm;
+        refused(&call, CLMOVE_INVALID_ARGUMENT, "options->scratch",
+                "size is 0");
         assert_true(moving_check(&svm, __func__, "refused"));
         moving_close(&svm);
     }
@@ -273,8 +281,9 @@ static void test_environment(void **state)
                                           .parts = CLMOVE_PART_MOVES};
     const char *old = getenv("CLMOVE_VARIANT");
     char *kept = old ? strdup(old) : NULL;
+    const int svm = device_has_svm(device);
     struct clmove_engine *engine = NULL;
-    struct moving moving;
+    struct moving moving, other;
 
     setenv("CLMOVE_VARIANT", "fastest", 1);
     device_clear_messages(device);
@@ -282,6 +291,7 @@ static void test_environment(void **state)
                    CLMOVE_INVALID_ARGUMENT, "fastest");
     assert_null(engine);
     moving_open(&moving, device, MOVING_BUFFER, SIZE);
+    moving_open(&other, device, svm ? MOVING_SVM : MOVING_BUFFER, SIZE);
     for (uint32_t v = 0; v <= CLMOVE_VARIANT_SEGMENTS; v++) {
         setenv("CLMOVE_VARIANT", clmove_variant_name(v), 1);
         moving_status(device, clmove_engine_create(&params, &engine),
@@ -290,6 +300,9 @@ static void test_environment(void **state)
         moving_move(engine, &(struct moving_move){&moving, &moving, 0, 500, 400,
                                                   CLMOVE_VARIANT_AUTO});
         moving_move(engine, &(struct moving_move){&moving, &moving, 3, 0, 800,
+                                                  CLMOVE_VARIANT_AUTO});
+        moving_fill(&other, v + 10);
+        moving_move(engine, &(struct moving_move){&other, &moving, 1, 200, 99,
                                                   CLMOVE_VARIANT_AUTO});
         assert_true(moving_check(&moving, __func__, clmove_variant_name(v)));
         clmove_engine_destroy(&engine);
@@ -301,6 +314,7 @@ static void test_environment(void **state)
     }
     free(kept);
     moving_close(&moving);
+    moving_close(&other);
 }
 
 /* Parts of an engine that was made without them. */
@@ -365,6 +379,16 @@ static void test_access(void **state)
                          CL_SUCCESS);
         assert_memory_equal(bytes, bench->one.expected + v, 100);
     }
+    /* which it cannot between a pointer and a buffer */
+    if (device_has_svm(device)) {
+        struct moving svm;
+        moving_open(&svm, device, MOVING_SVM, SIZE);
+        call = bench->good;
+        call.src = moving_memory(&svm, 0);
+        call.dst.buffer = read_only;
+        refused_by_size_too(&call, CLMOVE_ACCESS_DENIED, "dst", "READ_ONLY");
+        moving_close(&svm);
+    }
     clReleaseMemObject(read_only);
     clReleaseMemObject(write_only);
     close_bench(bench);
@@ -379,9 +403,13 @@ static void test_scratch(void **state)
     struct call call = bench->good;
     cl_int error = CL_SUCCESS;
     size_t bytes = 0;
-    cl_mem read_only =
-        clCreateBuffer(device->context, CL_MEM_READ_ONLY, SIZE, NULL, &error);
+    cl_mem write_only,
+        read_only = clCreateBuffer(device->context, CL_MEM_READ_ONLY, SIZE,
+                                   NULL, &error);
 
+    assert_int_equal(error, CL_SUCCESS);
+    write_only =
+        clCreateBuffer(device->context, CL_MEM_WRITE_ONLY, SIZE, NULL, &error);
     assert_int_equal(error, CL_SUCCESS);
     call.engine = moving_engine(device, &shape);
     call.dst = moving_memory(&bench->one, 0);
@@ -404,12 +432,19 @@ static void test_scratch(void **state)
     call.options.scratch.size = 0;
     call.options.variant = CLMOVE_VARIANT_GROUP; /* needs none */
     refused(&call, CLMOVE_OVERLAP, "options->scratch", "overlaps src");
+    call.options.scratch.offset = 0; /* dst's first byte */
+    call.options.scratch.size = 1;
+    refused(&call, CLMOVE_OVERLAP, "options->scratch", "overlaps dst");
+    call.options.scratch.size = 0;
     call.options.variant = CLMOVE_VARIANT_SPLIT;
     call.options.scratch = (struct clmove_memory){.buffer = read_only};
+    refused(&call, CLMOVE_ACCESS_DENIED, "options->scratch", "writable");
+    call.options.scratch.buffer = write_only;
     refused(&call, CLMOVE_ACCESS_DENIED, "options->scratch", "writable");
     call.options.scratch.pointer = &call;
     refused(&call, CLMOVE_INVALID_ARGUMENT, "options->scratch", "both");
     clReleaseMemObject(read_only);
+    clReleaseMemObject(write_only);
     clmove_engine_destroy(&call.engine);
     close_bench(bench);
 }

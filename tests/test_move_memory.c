@@ -124,6 +124,13 @@ static void test_svm_pointers(void **state)
                                      clmove_variant_name(all_variants[v])));
         }
     }
+    /* nothing at all, of which the size is left out as well */
+    const struct clmove_memory none = {.pointer = svm.svm};
+    moving_status(device,
+                  clmove_enqueue_move(device->engine, &none, &none, 0, NULL,
+                                      device->queue, 0, NULL, NULL),
+                  CLMOVE_SUCCESS);
+    assert_true(moving_check(&svm, __func__, "nothing"));
     moving_close(&svm);
 }
 

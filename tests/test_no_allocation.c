@@ -171,7 +171,20 @@ static void test_lists_are_counted(void **state)
     host_calls_close(&calls);
 }
 
-/* The first move that needs scratch makes a buffer; the next one finds it. */
+/* A move on a queue that no other call has used makes a buffer for scratch, the
+ * next one finds it. */
+static void check_scratch(struct host_calls *calls,
+                          const struct host_call *split,
+                          struct session *session, cl_command_queue queue)
+{
+    session->queue = queue;
+    count_call(calls, split, 0, 0);
+    assert_int_equal(counted.objects, 1);
+    count_call(calls, split, 1, 0);
+    assert_int_equal(counted.objects, 0);
+}
+
+/* Queues do not take each other's. */
 static void test_scratch_is_kept(void **state)
 {
     struct test_device *device = *state;
@@ -179,7 +192,12 @@ static void test_scratch_is_kept(void **state)
     struct session session = session_of(device);
     const struct host_call *split = NULL;
     struct host_calls calls;
+    cl_int error = CL_SUCCESS;
+    cl_command_queue out_of_order = device_out_of_order_queue(device);
+    cl_command_queue other =
+        clCreateCommandQueue(device->context, device->info.device, 0, &error);
 
+    assert_int_equal(error, CL_SUCCESS);
     session.engine = engine;
     for (int i = 0; i < HOST_CALL_COUNT; i++) {
         if (strcmp(host_call_list[i].name, "move, split") == 0) {
@@ -188,11 +206,17 @@ static void test_scratch_is_kept(void **state)
     }
     assert_non_null(split);
     assert_true(host_calls_open(&calls, &session));
+    check_scratch(&calls, split, &session, device->queue);
+    check_scratch(&calls, split, &session, other);
+    if (out_of_order) {
+        check_scratch(&calls, split, &session, out_of_order);
+        clReleaseCommandQueue(out_of_order);
+    }
+    session.queue = device->queue;
     count_call(&calls, split, 0, 0);
-    assert_int_equal(counted.objects, 1);
-    count_call(&calls, split, 1, 0);
     assert_int_equal(counted.objects, 0);
     host_calls_close(&calls);
+    clReleaseCommandQueue(other);
     clmove_engine_destroy(&engine);
 }
 
