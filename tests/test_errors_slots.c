@@ -1,5 +1,6 @@
 /* Bad steps and calls where slots come in: refused, and nothing is written. */
 
+#include "moving.h"
 #include "refused.h"
 #include "runner.h"
 #include "scenes.h"
@@ -196,6 +197,7 @@ static void test_indices(void **state)
     struct stage *stage = prepare(*state, &scene, 0);
     struct clmove_memory out = stage->indices;
     struct clmove_memory other;
+    struct moving odd; /* its address, not the offset */
 
     create(stage);
     expect_indices(stage, 14, 2, out, CLMOVE_INVALID_ARGUMENT, "rows", "14");
@@ -209,6 +211,10 @@ static void test_indices(void **state)
     other = out;
     other.offset += 2;
     expect_indices(stage, 1, 1, other, CLMOVE_INVALID_ARGUMENT, "out", "4");
+    moving_open(&odd, stage->device, MOVING_HOST_POINTER, 64);
+    expect_indices(stage, 1, 1, moving_memory(&odd, 0), CLMOVE_INVALID_ARGUMENT,
+                   "out", "4");
+    moving_close(&odd);
     expect_indices(stage, 13, 2, (struct clmove_memory){0},
                    CLMOVE_INVALID_ARGUMENT, "out", "");
     expect_indices(stage, 4, 1, stage->step_params.computed, CLMOVE_OVERLAP,

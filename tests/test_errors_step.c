@@ -1,5 +1,6 @@
 /* Bad steps and calls are refused, and nothing is written. */
 
+#include "moving.h"
 #include "refused.h"
 #include "runner.h"
 #include "scenes.h"
@@ -77,6 +78,7 @@ static void test_misaligned(void **state)
 {
     struct scene scene;
     struct stage *stage = prepare(*state, &scene);
+    struct moving odd; /* its address, not the offset */
 
     for (size_t offset = 33; offset < 36; offset++) {
         char text[16];
@@ -88,6 +90,16 @@ static void test_misaligned(void **state)
         REFUSE(faults.offset, offset, CLMOVE_INVALID_ARGUMENT, "faults", text);
         REFUSE_TABLE(entries.offset, offset, CLMOVE_INVALID_ARGUMENT,
                      "tables[1].entries", text);
+    }
+    moving_open(&odd, stage->device, MOVING_HOST_POINTER, 4096);
+    REFUSE(computed, moving_memory(&odd, 0), CLMOVE_INVALID_ARGUMENT,
+           "computed", "multiple of 4");
+    moving_close(&odd);
+    if (device_has_svm(stage->device)) {
+        const struct clmove_memory pointer = {.pointer = (char *)stage + 1,
+                                              .size = 4096};
+        REFUSE(computed, pointer, CLMOVE_INVALID_ARGUMENT, "computed",
+               "multiple of 4");
     }
     refused_finish(stage, &scene);
 }
@@ -122,6 +134,44 @@ static void test_overlaps(void **state)
     REFUSE(computed, shifted, CLMOVE_OVERLAP, "computed", "states[2]");
     shifted.size = 0;
     REFUSE_TABLE(entries, shifted, CLMOVE_OVERLAP, "tables[1]", "states[2]");
+    refused_finish(stage, &scene);
+}
+
+static cl_uint references(cl_mem buffer)
+{
+    cl_uint count = 0;
+
+    assert_int_equal(clGetMemObjectInfo(buffer, CL_MEM_REFERENCE_COUNT,
+                                        sizeof(count), &count, NULL),
+                     CL_SUCCESS);
+    return count;
+}
+
+/* A table and arrays in one buffer, which name no size: each takes what its
+ * entries need, not what lies behind them. The step keeps the buffer. */
+static void test_one_buffer(void **state)
+{
+    struct scene scene;
+    struct stage *stage = prepare(*state, &scene);
+    struct clmove_ssm_step_params *params = &stage->step_params;
+    cl_int error = CL_SUCCESS;
+    const cl_mem buffer = clCreateBuffer(
+        stage->device->context, CL_MEM_READ_WRITE, 3 << 16, NULL, &error);
+    const cl_uint before = references(buffer);
+
+    assert_int_equal(error, CL_SUCCESS);
+    stage->tables[1].entries = (struct clmove_memory){.buffer = buffer};
+    params->computed =
+        (struct clmove_memory){.buffer = buffer, .offset = 1 << 16};
+    params->accepted_out =
+        (struct clmove_memory){.buffer = buffer, .offset = 2 << 16};
+    assert_int_equal(
+        clmove_ssm_step_create(stage->layout, params, &stage->step),
+        CLMOVE_SUCCESS);
+    assert_true(references(buffer) >= before + 3);
+    clmove_ssm_step_destroy(&stage->step);
+    assert_int_equal(references(buffer), before);
+    clReleaseMemObject(buffer);
     refused_finish(stage, &scene);
 }
 
@@ -174,6 +224,17 @@ static void test_memory(void **state)
     REFUSE(computed.pointer, stage, CLMOVE_INVALID_ARGUMENT, "computed",
            "both");
     REFUSE(draft.buffer, NULL, CLMOVE_INVALID_ARGUMENT, "draft", "neither");
+    /* what has any field set is not absent */
+    REFUSE(draft, (struct clmove_memory){.offset = 4}, CLMOVE_INVALID_ARGUMENT,
+           "draft", "neither");
+    REFUSE(draft, (struct clmove_memory){.size = 4}, CLMOVE_INVALID_ARGUMENT,
+           "draft", "neither");
+    REFUSE(draft, (struct clmove_memory){.pointer_kind = 2},
+           CLMOVE_INVALID_ARGUMENT, "draft", "neither");
+    if (device_has_svm(stage->device)) {
+        REFUSE(draft, (struct clmove_memory){.pointer = stage},
+               CLMOVE_INVALID_ARGUMENT, "draft", "size is 0");
+    }
     REFUSE(draft.pointer_kind, 2, CLMOVE_INVALID_ARGUMENT, "draft", "2");
     assert_int_equal(clmove_ssm_step_create(NULL, &stage->step_params, &step),
                      CLMOVE_INVALID_ARGUMENT);
@@ -377,6 +438,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_small_arrays),
         cmocka_unit_test(test_misaligned),
         cmocka_unit_test(test_overlaps),
+        cmocka_unit_test(test_one_buffer),
         cmocka_unit_test(test_access),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_absent_arrays),
