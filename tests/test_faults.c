@@ -372,7 +372,32 @@ static void check_moved(struct world *world)
     }
 }
 
-/* Kernels for mixes of buffers and SVM are made by the first call. */
+/* A swap between a buffer and SVM, by scratch of the caller's. */
+static clmove_status make_mixed(struct world *world)
+{
+    const struct clmove_memory memories[2] = {
+        whole(world, BYTES), {.pointer = world->shared, .size = SIZE}};
+    const struct clmove_region regions[2] = {{.dst_memory = 1, .size = PAGE},
+                                             {.src_memory = 1, .size = PAGE}};
+    const struct clmove_batch_params params = {.memories = memories,
+                                               .memory_count = 2,
+                                               .regions = regions,
+                                               .region_count = 2,
+                                               .scratch = whole(world, PACKED)};
+
+    return clmove_batch_create(world->engine, NULL, &params, &world->batch);
+}
+
+static clmove_status call_mixed_batch(struct world *world)
+{
+    const clmove_status status =
+        world->batch ? CLMOVE_SUCCESS : make_mixed(world);
+
+    return status == CLMOVE_SUCCESS ? call_batch(world) : status;
+}
+
+/* Kernels for mixes of buffers and SVM are made by the first call, or by each
+ * call of a batch. */
 static void test_kernel_of_mix(void **state)
 {
     struct test_device *device = *state;
@@ -381,6 +406,7 @@ static void test_kernel_of_mix(void **state)
         runner_skip("the device has no shared virtual memory");
     }
     fail_each(device, "mixed", call_filled, 0, 1, check_moved);
+    fail_each(device, "mixed batch", call_mixed_batch, 1, 1, NULL);
 }
 
 int main(int argc, char **argv)

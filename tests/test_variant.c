@@ -82,6 +82,7 @@ static void test_forced(void **state)
     const struct clmove_device_info info = make(CL_DEVICE_TYPE_GPU);
     const struct variant_wishes small = {7, 3, 100};
     const struct variant_wishes large = {4000, 0, 0};
+    const struct variant_wishes wide = {0, 0, 1u << 20};
     struct variant variant = variant_choose(&info, &small);
 
     (void)state;
@@ -95,6 +96,8 @@ static void test_forced(void **state)
     assert_int_equal(variant.move_group_size, 1024);
     assert_int_equal(variant.group_size, 1024);
     check_variant(&info, &variant);
+    variant = variant_choose(&info, &wide); /* local memory is what it is */
+    assert_true(variant.move_tile + 16 <= info.local_size);
 }
 
 /* A driver that says nothing useful. */
@@ -128,8 +131,12 @@ static void test_nvidia(void **state)
     assert_int_equal(variant.group_size, 512);
     assert_int_equal(variant.group_count, 132);
     assert_true(variant.move_registers > 0);
-    assert_true(variant.slice_rows * 20 + variant.stage_size + 64 * 8 <=
-                info.local_size);
+    for (info.local_size = 8192; info.local_size <= 65536;
+         info.local_size += 8192) {
+        variant = variant_choose(&info, &no_wishes);
+        assert_true(variant.slice_rows * 20 + variant.stage_size + 64 * 8 <=
+                    info.local_size);
+    }
     /* A GPU by PoCL, say, may allow less. */
     info.max_group_size = 128;
     variant = variant_choose(&info, &no_wishes);
