@@ -18,6 +18,12 @@ static uint64_t round_up(uint64_t value, uint64_t to)
     return (value + to - 1) / to * to;
 }
 
+/* No device has UINT64_MAX bytes: it stands for all that is more. */
+static uint64_t times(uint64_t size, uint64_t count)
+{
+    return size > UINT64_MAX / count ? UINT64_MAX : size * count;
+}
+
 /* The shape on a device without limits. */
 static void shape_of(struct pool_shape *shape,
                      const struct pool_request *request, uint32_t layers,
@@ -41,8 +47,8 @@ static void shape_of(struct pool_shape *shape,
     /* Always some padding: nothing may touch it. */
     shape->page_size = round_up(
         shape->temporal_offset + shape->temporal_size + 1, PAGE_ALIGNMENT);
-    shape->layer_size = shape->page_size * shape->block_count;
-    shape->total_size = shape->layer_size * shape->layers;
+    shape->layer_size = times(shape->page_size, shape->block_count);
+    shape->total_size = times(shape->layer_size, shape->layers);
 }
 
 static bool divides(const struct model *model, uint32_t shrink)
