@@ -1,13 +1,14 @@
 #!/bin/bash
 # Checks of the clmove command as a user calls it.
-# usage: test_command.sh CLMOVE plan|device
+# usage: test_command.sh CLMOVE device
 #        test_command.sh CLMOVE cache DRIVER
-#        test_command.sh CLMOVE bench|plot SOURCES
+#        test_command.sh CLMOVE plan|replay|bench|plot SOURCES
 #
 # plan: what needs no device, and is run with none. device: on the caller's.
 # cache: there too, with a library preloaded that makes it give binaries.
-# bench: the benchmarks; SOURCES is the folder with cl/ and tests/.
-# plot: their pictures, if gnuplot is there.
+# SOURCES is the folder with cl/ and tests/. replay: a decode in each way, then
+# with kernels that are wrong. bench: the benchmarks. plot: their pictures, if
+# gnuplot is there.
 set -u
 
 clmove=$(realpath "$1")
@@ -15,7 +16,7 @@ suite=$2
 driver='' sources=''
 case $suite in
 cache) driver=$(realpath "$3") ;;
-bench | plot) sources=$(realpath "$3") ;;
+plan | replay | bench | plot) sources=$(realpath "$3") ;;
 esac
 # shellcheck source=tests/program.sh
 . "$(dirname "$(realpath "$0")")/program.sh"
@@ -371,6 +372,81 @@ check_bench() {
         'const uint here = (uint)(last - first) - 1;'
     expect 1 bench batch --quick
     says 'is wrong, by clmove'
+}
+
+# replays ARGUMENT...: a replay in which all checks pass, with the same hash as
+# those before it.
+replays() {
+    expect 0 "${replay[@]}" "$@"
+    prints '^verified: all [1-9][0-9]* checks passed$'
+    grep '^hash: ' out >>hashes || fail "no hash: $*"
+    [ "$(sort -u hashes | wc -l)" -eq 1 ] || fail "another hash: $*"
+}
+
+# notices SENTENCE ARGUMENT...: a replay that a check must end.
+notices() {
+    local sentence=$1
+    shift
+    expect 1 "${replay[@]}" "$@"
+    prints '^verified: FAILED after [0-9]+ checks$'
+    prints "$sentence"
+    grep -q '^hash: ' out && fail "a hash of what is wrong: $*"
+}
+
+check_replay() {
+    local replay=(replay "$sources/tests/data/prose-small.tsv"
+        --model mamba2-char --block-size 4 --verify) way layout
+    local ways=('--order v1' '--order v2' '--order v2 --tables row'
+        --host-decisions --checkpoint)
+    "$clmove" devices >out 2>err || { cat err >&2; exit 77; }
+    : >hashes
+    for way in "${ways[@]}"; do
+        for layout in sd ds; do
+            # shellcheck disable=SC2086
+            replays $way --layout $layout
+        done
+    done
+    replays --compare blocks
+    replays --compare blocks --checkpoint
+    replays --compare device --layout ds
+    replays --compare device --order v2
+    # What the README says that it prints, and counts.
+    replays
+    grep -E '^(verified|hash): ' out | while read -r line; do
+        grep -qxF -e "    $line" "$sources/README.md" || exit 1
+    done || fail 'README.md has other lines'
+    expect 0 "${replay[@]:0:6}"
+    prints '^not verified$'
+    grep -q '^hash: ' out && fail 'a hash without checks'
+
+    # What a kernel does wrong must end the replay.
+    export CLMOVE_KERNEL_DIR=broken
+    broken ssm_copy.cl 'min(state->src_width - bias, state->dst_width)' \
+        'min(state->src_width - bias, state->dst_width) - 1'
+    notices 'conv state: byte [0-9]+ of the page differs from the reference$'
+    notices 'byte [0-9]+ of the page differs' --compare blocks --layout ds
+    notices 'byte [0-9]+ of the page is not what' --compare device
+    notices 'byte [0-9]+ of the page' --host-decisions
+    notices 'byte [0-9]+ of the page' --checkpoint
+    # Beyond a state's end: padding is compared as well.
+    broken ssm_copy.cl \
+        'copy_bytes(dst + body, src + body, size - body, item, items);' \
+        'copy_bytes(dst + body, src + body, size - body + 1, item, items);'
+    for way in whole blocks device; do
+        notices 'padding: byte [0-9]+ of the page' --compare "$way"
+    done
+    notices 'padding: byte [0-9]+ of the page' --checkpoint
+    broken ssm_decide.cl '(fate & ROW_RESETS) != 0 ? 1 :' ''
+    notices 'accepted of slot [0-9]+ is [0-9]+, and should be 1$'
+    notices 'accepted of slot [0-9]+ is [0-9]+, and should be 1$' --order v2
+    broken ssm_decide.cl 'copy->bias = max(inputs->accepted - 1, 0);' \
+        'copy->bias = inputs->accepted;'
+    for way in whole device; do
+        notices 'of the page' --compare "$way" --order v2
+    done
+    broken ssm.cl 'const uint bias = (uint)copy->bias;' \
+        'const uint bias = (uint)copy->bias; if (items > 0) return;'
+    notices 'byte [0-9]+ of the page' --compare device
 }
 
 # curves FIGURE COUNT: its picture is whole XML, its script draws so many curves,
