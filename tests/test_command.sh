@@ -43,9 +43,41 @@ bad() {
     [ ! -s out ] || fail "something was printed for a bad list"
 }
 
+# wrong SENTENCE SED: a trace, edited so, that must be refused with it.
+wrong() {
+    local trace=$sources/tests/data/prose-small.tsv
+    sed "$2" "$trace" >trace.tsv
+    cmp -s trace.tsv "$trace" && fail "sed changed nothing: $2"
+    expect 2 replay trace.tsv --model mamba2-char
+    says "$1"
+    [ ! -s out ] || fail 'something was printed for a wrong trace'
+}
+
+check_traces() {
+    local models=$sources/tools/models.tsv
+    expect 3 replay "$sources/tests/data/prose-small.tsv" --model mamba2-char
+    wrong 'trace.tsv:30: computed is 103, and must be 102, where the last row' \
+        '30s/\t102\t/\t103\t/'
+    wrong 'trace.tsv:8: computed is 7 in the first row of slot 1' \
+        '8s/\t0\t48/\t7\t48/'
+    wrong "the trace ends after 20 of the header's 120 steps" '81,999d'
+    wrong 'trace.tsv:12: accepted is 9, and must be 1 to draft + 1' \
+        '12s/[0-9]*$/9/'
+    wrong 'trace.tsv:12: accepted (field 6) is missing' '12s/[0-9]*$//'
+    wrong "slot 4 is beyond the header's 4 slots" '8s/\t1\t0/\t4\t0/'
+    wrong 'has a second row in step' '12p'
+    wrong 'the line ends in CR LF' '12s/$/\r/'
+    wrong 'the header "# slots: ..." is missing' '/^# slots/d'
+    sed 's/fp32$/fp33/' "$models" >models.tsv
+    expect 2 replay "$sources/tests/data/prose-small.tsv" --model mamba2-char \
+        --models models.tsv
+    says 'temporal_dtype is "fp33"'
+}
+
 check_plan() {
     unset OCL_ICD_FILENAMES OPENCL_VENDOR_PATH
     export OCL_ICD_VENDORS=/nonexistent
+    check_traces
     bad 'bad.txt:1: size is missing (field 3)' '0 4'
     bad 'bad.txt:3: dst (field 2) is not a whole number: "x4"' '# a' '' '0 x4 4'
     bad 'bad.txt:1: src (field 1) is negative: -1' '-1 4 4'

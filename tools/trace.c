@@ -150,9 +150,38 @@ static bool make_room(void **array, size_t count, size_t element_size)
     return true;
 }
 
+/* What the rows so far say of a slot. */
+struct slot_end {
+    uint64_t steps;   /* up to and with its last one; 0: it had none */
+    int64_t computed; /* after that step */
+};
+
+/* A row goes on where its slot's last one ended, or begins a request: at token
+ * 0, or behind blocks that were kept. */
+static bool begins_or_goes_on(const struct reader *reader,
+                              const struct trace *trace,
+                              const struct trace_row *row,
+                              const struct slot_end *end)
+{
+    if (row->computed % (int64_t)trace->block_size == 0 ||
+        (end->steps > 0 && end->computed == row->computed))
+        return true;
+    if (end->steps == 0)
+        return reader_error(reader,
+                            "computed is %d in the first row of slot %u, and "
+                            "must be a multiple of block_size, %u",
+                            row->computed, row->slot, trace->block_size);
+    return reader_error(reader,
+                        "computed is %d, and must be %" PRId64
+                        ", where the last row of slot %u ended, or, for a new "
+                        "request, a multiple of block_size, %u",
+                        row->computed, end->computed, row->slot,
+                        trace->block_size);
+}
+
 static bool add_row(const struct reader *reader, struct trace *trace,
                     uint64_t number, const struct trace_row *row,
-                    uint64_t *step_of_slot)
+                    struct slot_end *end)
 {
     struct trace_step *last =
         trace->step_count ? &trace->steps[trace->step_count - 1] : NULL;
@@ -160,10 +189,14 @@ static bool add_row(const struct reader *reader, struct trace *trace,
         return reader_error(reader,
                             "step goes backwards, from %" PRIu64 " to %" PRIu64,
                             last->number, number);
-    if (step_of_slot[row->slot] == number + 1)
+    if (end->steps == number + 1)
         return reader_error(reader, "slot %u has a second row in step %" PRIu64,
                             row->slot, number);
-    step_of_slot[row->slot] = number + 1;
+    if (!begins_or_goes_on(reader, trace, row, end))
+        return false;
+    end->steps = number + 1;
+    end->computed = (int64_t)row->computed + row->scheduled - row->draft +
+                    row->accepted - 1;
     void *rows = trace->rows, *steps = trace->steps;
     bool room = make_room(&rows, trace->row_count, sizeof *trace->rows);
     trace->rows = rows;
@@ -181,10 +214,21 @@ static bool add_row(const struct reader *reader, struct trace *trace,
     return true;
 }
 
+/* The header's last step is there; steps before it may have no rows. */
+static bool is_whole(const struct reader *reader, const struct trace *trace)
+{
+    uint64_t steps = trace->steps[trace->step_count - 1].number + 1;
+    return steps == trace->declared_steps ||
+           reader_error(reader,
+                        "the trace ends after %" PRIu64
+                        " of the header's %" PRIu64 " steps",
+                        steps, trace->declared_steps);
+}
+
 static bool read_rows(struct reader *reader, struct trace *trace)
 {
-    uint64_t *step_of_slot = calloc(trace->slots, sizeof *step_of_slot);
-    if (!step_of_slot)
+    struct slot_end *ends = calloc(trace->slots, sizeof *ends);
+    if (!ends)
         return reader_error(reader, "out of memory");
     int more;
     bool fine = true;
@@ -192,12 +236,12 @@ static bool read_rows(struct reader *reader, struct trace *trace)
         uint64_t number;
         struct trace_row row;
         fine = more > 0 && read_row(reader, trace, &number, &row) &&
-               add_row(reader, trace, number, &row, step_of_slot);
+               add_row(reader, trace, number, &row, &ends[row.slot]);
     }
-    free(step_of_slot);
+    free(ends);
     if (fine && trace->row_count == 0)
         fine = reader_error(reader, "there is no row after the column names");
-    return fine;
+    return fine && is_whole(reader, trace);
 }
 
 bool trace_load(struct trace *trace, const char *path)

@@ -32,7 +32,7 @@ struct trace {
 };
 
 /* Reads a trace file. Prints FILE:LINE and what is wrong, and returns false
- * with nothing to free, when it is not one. */
+ * with nothing to free, when it is not one, or not all of one. */
 bool trace_load(struct trace *trace, const char *path);
 
 void trace_free(struct trace *trace);
