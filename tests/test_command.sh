@@ -404,6 +404,8 @@ check_bench() {
         'const uint here = (uint)(last - first) - 1;'
     expect 1 bench batch --quick
     says 'is wrong, by clmove'
+    expect 1 bench move --quick --only 'left by 16'
+    says 'move left by 16: byte '
 }
 
 # replays ARGUMENT...: a replay in which all checks pass, with the same hash as

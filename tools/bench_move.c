@@ -2,7 +2,12 @@
 
 #include "bench.h"
 
+#include "hex.h"
+#include "kernels.h"
+#include "random.h"
+
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SHIFTS = 7, SIZES = 4 };
@@ -33,8 +38,10 @@ static const uint64_t overlap_shifts[OVERLAP_SHIFTS] = {1, 65536};
 /* What both sides work on. */
 struct work {
     const struct session *session;
+    struct kernels kernels;
+    unsigned char *found, *expected; /* CHUNK bytes each, and a word more */
     cl_mem buffers[2];
-    uint64_t room; /* bytes of each */
+    uint64_t room; /* bytes of each, a multiple of 8 */
     uint64_t size, src, dst;
     bool apart; /* from buffers[0] to buffers[1] */
     uint32_t variant;
@@ -117,11 +124,83 @@ static bool enqueue_copy(void *context, cl_command_queue queue, uint32_t turn,
     return !session_failed(code, "clEnqueueCopyBuffer");
 }
 
+enum { CHUNK = 4 << 20, GUARD = 1 << 20 };
+
+/* What `fill` has put at bytes [at, at + size) of a buffer. The words that they
+ * lie in are written: 8 bytes more than size at most. */
+static void pattern(uint32_t buffer, uint64_t at, size_t size,
+                    unsigned char *bytes)
+{
+    const size_t skipped = (size_t)(at % 8);
+    for (size_t i = 0; i < size + skipped; i += 8) {
+        uint64_t word =
+            random_mix(buffer + (at + i) / 8 * UINT64_C(0x9e3779b97f4a7c15));
+        memcpy(bytes + i, &word, sizeof word);
+    }
+    memmove(bytes, bytes + skipped, size);
+}
+
+static bool fill(const struct work *work)
+{
+    bool fine = true;
+    for (uint32_t i = 0; fine && i < 2; i++)
+        fine = kernels_fill(&work->kernels, work->buffers[i], work->room, i);
+    return fine;
+}
+
+/* What a chunk of the destination's buffer must hold after the first move. */
+static void expect(const struct work *work, uint64_t at, size_t size)
+{
+    const uint64_t end = work->dst + work->size;
+    const uint64_t first = at > work->dst ? at : work->dst;
+    const uint64_t last = at + size < end ? at + size : end;
+    pattern(work->apart, at, size, work->expected);
+    if (first >= last)
+        return;
+    pattern(0, first - work->dst + work->src, (size_t)(last - first),
+            work->found);
+    memcpy(work->expected + (first - at), work->found, (size_t)(last - first));
+}
+
+/* Moves once. All bytes of the destination, and some behind it, must be what
+ * memmove makes of them. */
+static enum cli_exit check(struct work *work, const char *name)
+{
+    cl_command_queue queue = work->session->queue;
+    uint64_t end = work->dst + work->src + work->size + GUARD;
+    if (end > work->room)
+        end = work->room;
+    if (!fill(work) || !enqueue_clmove(work, queue, 0, NULL))
+        return CLI_OPENCL_FAILED;
+    for (uint64_t at = 0; at < end; at += CHUNK) {
+        size_t size = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
+        expect(work, at, size);
+        if (session_failed(clEnqueueReadBuffer(
+                               queue, work->buffers[work->apart], CL_TRUE,
+                               (size_t)at, size, work->found, 0, NULL, NULL),
+                           "clEnqueueReadBuffer"))
+            return CLI_OPENCL_FAILED;
+        size_t byte = hex_first_difference(work->expected, work->found, size);
+        if (byte == size)
+            continue;
+        cli_error("move %s: byte %" PRIu64 " is wrong, by clmove", name,
+                  at + byte);
+        return CLI_CHECK_FAILED;
+    }
+    return CLI_GO_ON;
+}
+
 static bool time_work(struct bench *bench, struct work *work,
                       struct bench_name *name)
 {
     struct bench_side clmove = {enqueue_clmove, work};
     struct bench_side copy = {enqueue_copy, work};
+    if (bench_wants(bench, name->text)) {
+        enum cli_exit code = check(work, name->text);
+        bench->failure = code == CLI_GO_ON ? CLI_OPENCL_FAILED : code;
+        if (code != CLI_GO_ON)
+            return false;
+    }
     name->subject = "move";
     name->model = NULL;
     name->bytes = work->size;
@@ -231,13 +310,21 @@ static uint64_t room_beside(const struct bench *bench, uint64_t full)
     return bench->quick || more < room ? room : more;
 }
 
-static bool fill(const struct work *work, cl_mem buffer)
+static bool prepare(struct work *work)
 {
-    const cl_uint pattern = 0x5a3c96e1;
-    cl_int code = clEnqueueFillBuffer(
-        work->session->queue, buffer, &pattern, sizeof pattern, 0,
-        (size_t)(work->room / sizeof pattern * sizeof pattern), 0, NULL, NULL);
-    return !session_failed(code, "clEnqueueFillBuffer");
+    work->found = malloc(CHUNK + 8);
+    work->expected = malloc(CHUNK + 8);
+    if (!work->found || !work->expected) {
+        cli_error("out of memory");
+        return false;
+    }
+    bool fine = kernels_create(&work->kernels, work->session);
+    for (int i = 0; fine && i < 2; i++) {
+        work->buffers[i] =
+            session_buffer(work->session, (size_t)work->room, "moves");
+        fine = work->buffers[i] != NULL;
+    }
+    return fine;
 }
 
 static bool run(struct bench *bench)
@@ -247,19 +334,17 @@ static bool run(struct bench *bench)
     memset(&work, 0, sizeof work);
     work.session = bench->session;
     work.room = full + room_beside(bench, full);
-    bool fine = true;
-    for (int i = 0; i < 2; i++) {
-        work.buffers[i] =
-            session_buffer(bench->session, (size_t)work.room, "moves");
-        fine = fine && work.buffers[i] && fill(&work, work.buffers[i]);
-    }
-    fine = fine && time_shifts(bench, &work, shifts, SHIFTS, full) &&
-           time_sizes(bench, &work, full, CLMOVE_VARIANT_AUTO) &&
-           time_sizes(bench, &work, full, CLMOVE_VARIANT_DISJOINT) &&
-           (bench->quick || time_more(bench, &work, full));
+    bool fine = prepare(&work) &&
+                time_shifts(bench, &work, shifts, SHIFTS, full) &&
+                time_sizes(bench, &work, full, CLMOVE_VARIANT_AUTO) &&
+                time_sizes(bench, &work, full, CLMOVE_VARIANT_DISJOINT) &&
+                (bench->quick || time_more(bench, &work, full));
     clFinish(bench->session->queue);
     for (int i = 0; i < 2; i++)
         session_release(&work.buffers[i]);
+    kernels_destroy(&work.kernels);
+    free(work.found);
+    free(work.expected);
     return fine;
 }
 
@@ -268,7 +353,8 @@ const struct bench_subject bench_move = {
     "moves within one buffer by 1 byte to 64 MiB, left and right, and\n"
     "disjoint ones, left to the variant that clmove takes and by its\n"
     "kernel, against clEnqueueCopyBuffer of as many disjoint bytes; more\n"
-    "sizes and distances with fewer rounds, but for --quick",
+    "sizes and distances with fewer rounds, but for --quick. The first move\n"
+    "of each case must leave the bytes that memmove does, or the run fails",
     CLMOVE_PART_MOVES,
     BENCH_TAKES_PLOT | BENCH_TAKES_ONLY,
     true,
