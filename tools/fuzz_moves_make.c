@@ -8,6 +8,12 @@
 /* Sub-buffers start at multiples of this: more than any device asks for. */
 enum { SUB_ALIGNMENT = 4096 };
 
+/* Moves of no bytes, now and then. */
+static bool is_empty(struct random *random)
+{
+    return random_chance(random, 3);
+}
+
 /* 1 .. budget, small ones often. */
 static uint32_t some_size(struct random *random, uint32_t budget)
 {
@@ -96,7 +102,8 @@ static size_t some_start(struct random *random)
 static void make_single(struct fuzz_moves *fuzz)
 {
     struct random *random = &fuzz->random;
-    uint32_t size = some_size(random, fuzz->budget), shift = 0;
+    uint32_t size = is_empty(random) ? 0 : some_size(random, fuzz->budget);
+    uint32_t shift = 0;
     size_t src = some_start(random), dst = src;
     struct fuzz_entry *entry = &fuzz->entries[0];
     uint32_t dst_area = 0;
@@ -239,7 +246,7 @@ static void cut_memory(struct fuzz_moves *fuzz, uint32_t memory, uint32_t most)
         struct fuzz_entry entry = {0};
         entry.dst_memory = memory;
         entry.dst = (int64_t)at;
-        entry.size = some_size(random, largest);
+        entry.size = is_empty(random) ? 0 : some_size(random, largest);
         entry.rows =
             random_chance(random, 15) ? 2 + random_below(random, 5) : 1;
         if (entry.rows > 1)

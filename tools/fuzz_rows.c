@@ -140,6 +140,9 @@ static void put_start(struct fuzz_case *fuzz, uint32_t row, int32_t scheduled)
     if (!starts)
         return;
     int64_t end = (int64_t)starts[row] + scheduled;
+    /* Differences that no int32 holds. */
+    if (random_chance(&fuzz->random, 1))
+        end = random_chance(&fuzz->random, 50) ? INT32_MIN : INT32_MAX;
     if (end > INT32_MAX)
         end = INT32_MAX;
     starts[row + 1] = end < INT32_MIN ? INT32_MIN : (int32_t)end;
