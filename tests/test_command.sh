@@ -66,6 +66,8 @@ check_traces() {
     wrong 'trace.tsv:12: accepted (field 6) is missing' '12s/[0-9]*$//'
     wrong "slot 4 is beyond the header's 4 slots" '8s/\t1\t0/\t4\t0/'
     wrong 'has a second row in step' '12p'
+    wrong 'step 1 has 1073741869 tokens scheduled, and must have at most' \
+        '9s/\t44\t/\t1073741821\t/'
     wrong 'the line ends in CR LF' '12s/$/\r/'
     wrong 'the header "# slots: ..." is missing' '/^# slots/d'
     sed 's/fp32$/fp33/' "$models" >models.tsv

@@ -205,13 +205,19 @@ static bool add_row(const struct reader *reader, struct trace *trace,
         trace->steps = steps;
         if (room)
             trace->steps[trace->step_count++] =
-                (struct trace_step){number, trace->row_count, 0};
+                (struct trace_step){number, trace->row_count, 0, 0};
     }
     if (!room)
         return reader_error(reader, "out of memory");
-    trace->steps[trace->step_count - 1].count++;
+    struct trace_step *step = &trace->steps[trace->step_count - 1];
+    step->count++;
+    step->scheduled += (uint64_t)row->scheduled;
     trace->rows[trace->row_count++] = *row;
-    return true;
+    return step->scheduled <= TOKENS_MAX ||
+           reader_error(reader,
+                        "step %" PRIu64 " has %" PRIu64
+                        " tokens scheduled, and must have at most %" PRIu64,
+                        number, step->scheduled, TOKENS_MAX);
 }
 
 /* The header's last step is there; steps before it may have no rows. */

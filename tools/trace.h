@@ -20,6 +20,8 @@ struct trace_row {
 struct trace_step {
     uint64_t number;
     size_t first, count;
+    uint64_t
+        scheduled; /* tokens of all its rows; batches count them in int32 */
 };
 
 struct trace {
