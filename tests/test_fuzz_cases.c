@@ -246,9 +246,32 @@ static void test_states(void **state)
     all_were_made();
 }
 
+/* Each launch shape with each choice of buffers: as cases go on, and for the
+ * first case of a few seeds. */
+static void test_runs(void **state)
+{
+    enum { PAIRS = FUZZ_ENGINES * FUZZ_BUFFERS };
+    static struct fuzz_case fuzz;
+    const struct session session = {.context = NULL};
+    unsigned char made[2][PAIRS] = {{0}};
+
+    (void)state;
+    for (uint64_t i = 0; i < 2 * (PAIRS * 8); i++) {
+        const int first = i % 2 == 0;
+        assert_true(fuzz_case_create(&fuzz, first ? i : SEED,
+                                     first ? 0 : i / 16 * FUZZ_RUN, false));
+        made[first][fuzz.engine * FUZZ_BUFFERS + (uint32_t)fuzz.buffers] = 1;
+        fuzz_case_destroy(&fuzz, &session);
+    }
+    for (int i = 0; i < PAIRS; i++) {
+        assert_true(made[0][i] && made[1][i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_runs),
         cmocka_unit_test(test_moves),
         cmocka_unit_test(test_states),
     };

@@ -191,9 +191,10 @@ bool fuzz_case_create(struct fuzz_case *fuzz, uint64_t seed, uint64_t number,
     fuzz->random.state = random_mix(random_mix(seed) + number);
     struct random *random = &fuzz->random;
     fuzz_arrays_choose(fuzz);
-    uint64_t run = number / FUZZ_RUN;
+    /* Their numbers have no common factor: every pair comes. */
+    uint64_t run = fuzz_engines_run(seed, number);
     fuzz->engine = (uint32_t)(run % FUZZ_ENGINES);
-    fuzz->buffers = (enum fuzz_buffers)(run / FUZZ_ENGINES % FUZZ_BUFFERS);
+    fuzz->buffers = (enum fuzz_buffers)(run % FUZZ_BUFFERS);
     fuzz->tokens_per_block = blocks[random_below(random, 10)];
     make_groups(fuzz);
     make_states(fuzz);

@@ -3,6 +3,7 @@
 #include "fuzz_engines.h"
 
 #include "progress.h"
+#include "random.h"
 
 #include <string.h>
 
@@ -16,6 +17,11 @@ static const struct {
     {64, 5, 1024, 1u << 20, "group size 64, 5 groups, tiles of 1024 bytes"},
     {100, 2, 16, 1u << 16, "group size 100, 2 groups, tiles of 16 bytes"},
     {256, 40, 32768, 2u << 20, "group size 256, 40 groups, tiles of 32768"}};
+
+uint64_t fuzz_engines_run(uint64_t seed, uint64_t number)
+{
+    return number / FUZZ_RUN + (random_mix(seed) & 0xffff);
+}
 
 clmove_status fuzz_engines_get(struct fuzz_engines *engines, uint32_t shape,
                                struct clmove_engine **engine)

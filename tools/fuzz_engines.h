@@ -7,9 +7,13 @@
 
 enum {
     FUZZ_ENGINES = 5, /* shape 0 is the session's own engine */
-    FUZZ_RUN = 256    /* cases in a row with one engine: a compiler may need
+    FUZZ_RUN = 64     /* cases in a row with one engine: a compiler may need
                          seconds for each */
 };
+
+/* The run that a case is in. Seeds begin with different ones: a slow device may
+ * not get far. */
+uint64_t fuzz_engines_run(uint64_t seed, uint64_t number);
 
 struct fuzz_engines {
     const struct session *session;

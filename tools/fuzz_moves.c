@@ -60,7 +60,7 @@ bool fuzz_moves_create(struct fuzz_moves *fuzz, uint64_t seed, uint64_t number,
     fuzz->number = number;
     fuzz->shared = wishes->shared;
     fuzz->random.state = random_mix(random_mix(seed) + number) + 1;
-    fuzz->engine = (uint32_t)(number / FUZZ_RUN % FUZZ_ENGINES);
+    fuzz->engine = (uint32_t)(fuzz_engines_run(seed, number) % FUZZ_ENGINES);
     fuzz->budget = fuzz_engines_budget(fuzz->engine);
     /* Now and then all that a case may have. */
     if (!random_chance(&fuzz->random, 5))
