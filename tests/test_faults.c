@@ -12,8 +12,8 @@ enum {
     SIZE = 256 * 1024, /* of each buffer */
     ARRAY = 64,        /* bytes between arrays of ROWS numbers */
     ROWS = 8,
-    BLOCKS = 8,
-    PAGE = 4096 /* holds a block of both states */
+    BLOCKS = 40, /* more than go along with a call */
+    PAGE = 4096  /* holds a block of both states */
 };
 
 enum { STATES, PACKED, BYTES, NUMBERS, BUFFERS };
