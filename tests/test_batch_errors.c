@@ -3,9 +3,9 @@
 #include "moving_batch.h"
 #include "runner.h"
 #include "testing.h"
+#include "variable.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { SIZE = 1000 };
 
@@ -312,8 +312,8 @@ static void test_environment(void **state)
                                                 .device = device->info.device,
                                                 .log = device->log,
                                                 .parts = CLMOVE_PART_MOVES};
-    const char *old = getenv("CLMOVE_VARIANT");
-    char *kept = old ? strdup(old) : NULL;
+    struct kept_variable kept = set_variable(
+        "CLMOVE_VARIANT", clmove_variant_name(CLMOVE_VARIANT_AUTO));
     struct bench *bench = open_bench(device);
 
     for (uint32_t v = CLMOVE_VARIANT_DRIVER; v <= CLMOVE_VARIANT_SEGMENTS;
@@ -342,12 +342,7 @@ static void test_environment(void **state)
         }
         clmove_engine_destroy(&engine);
     }
-    if (kept) {
-        setenv("CLMOVE_VARIANT", kept, 1);
-    } else {
-        unsetenv("CLMOVE_VARIANT");
-    }
-    free(kept);
+    restore_variable(&kept);
     close_bench(bench);
 }
 

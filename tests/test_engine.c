@@ -6,40 +6,12 @@
 #include "scenes.h"
 #include "stage.h"
 #include "testing.h"
+#include "variable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* A variable changed for one test. */
-struct kept_variable {
-    const char *name;
-    char *value;
-};
-
-static struct kept_variable set_variable(const char *name, const char *value)
-{
-    struct kept_variable kept = {name, NULL};
-    const char *old = getenv(name);
-
-    if (old) {
-        kept.value = strdup(old);
-        assert_non_null(kept.value);
-    }
-    assert_int_equal(setenv(name, value, 1), 0);
-    return kept;
-}
-
-static void restore_variable(struct kept_variable *kept)
-{
-    if (kept->value) {
-        setenv(kept->name, kept->value, 1);
-    } else {
-        unsetenv(kept->name);
-    }
-    free(kept->value);
-}
 
 static struct clmove_engine_params usual_params(struct test_device *device)
 {

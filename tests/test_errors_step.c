@@ -1,6 +1,7 @@
 /* Bad steps and calls are refused, and nothing is written. */
 
 #include "moving.h"
+#include "references.h"
 #include "refused.h"
 #include "runner.h"
 #include "scenes.h"
@@ -137,16 +138,6 @@ static void test_overlaps(void **state)
     refused_finish(stage, &scene);
 }
 
-static cl_uint references(cl_mem buffer)
-{
-    cl_uint count = 0;
-
-    assert_int_equal(clGetMemObjectInfo(buffer, CL_MEM_REFERENCE_COUNT,
-                                        sizeof(count), &count, NULL),
-                     CL_SUCCESS);
-    return count;
-}
-
 /* A table and arrays in one buffer, which name no size: each takes what its
  * entries need, not what lies behind them. The step keeps the buffer. */
 static void test_one_buffer(void **state)
@@ -157,7 +148,7 @@ static void test_one_buffer(void **state)
     cl_int error = CL_SUCCESS;
     const cl_mem buffer = clCreateBuffer(
         stage->device->context, CL_MEM_READ_WRITE, 3 << 16, NULL, &error);
-    const cl_uint before = references(buffer);
+    const cl_uint before = buffer_references(buffer);
 
     assert_int_equal(error, CL_SUCCESS);
     stage->tables[1].entries = (struct clmove_memory){.buffer = buffer};
@@ -168,9 +159,9 @@ static void test_one_buffer(void **state)
     assert_int_equal(
         clmove_ssm_step_create(stage->layout, params, &stage->step),
         CLMOVE_SUCCESS);
-    assert_true(references(buffer) >= before + 3);
+    assert_true(buffer_references(buffer) >= before + 3);
     clmove_ssm_step_destroy(&stage->step);
-    assert_int_equal(references(buffer), before);
+    assert_int_equal(buffer_references(buffer), before);
     clReleaseMemObject(buffer);
     refused_finish(stage, &scene);
 }

@@ -3,9 +3,9 @@
 #include "moving.h"
 #include "runner.h"
 #include "testing.h"
+#include "variable.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { SIZE = 1000 };
 
@@ -279,13 +279,11 @@ static void test_environment(void **state)
                                           .device = device->info.device,
                                           .log = device->log,
                                           .parts = CLMOVE_PART_MOVES};
-    const char *old = getenv("CLMOVE_VARIANT");
-    char *kept = old ? strdup(old) : NULL;
+    struct kept_variable kept = set_variable("CLMOVE_VARIANT", "fastest");
     const int svm = device_has_svm(device);
     struct clmove_engine *engine = NULL;
     struct moving moving, other;
 
-    setenv("CLMOVE_VARIANT", "fastest", 1);
     device_clear_messages(device);
     moving_refused(device, clmove_engine_create(&params, &engine),
                    CLMOVE_INVALID_ARGUMENT, "fastest");
@@ -307,12 +305,7 @@ static void test_environment(void **state)
         assert_true(moving_check(&moving, __func__, clmove_variant_name(v)));
         clmove_engine_destroy(&engine);
     }
-    if (kept) {
-        setenv("CLMOVE_VARIANT", kept, 1);
-    } else {
-        unsetenv("CLMOVE_VARIANT");
-    }
-    free(kept);
+    restore_variable(&kept);
     moving_close(&moving);
     moving_close(&other);
 }

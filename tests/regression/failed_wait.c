@@ -4,13 +4,14 @@
  * failed event stopped as complete, and so runs the next one, which waits for
  * that command only. */
 
+#include "next_function.h"
+
 #include "../../tools/host_calls.h"
 #include "device.h"
 #include "late_release.h"
 #include "runner.h"
 #include "testing.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,28 +35,17 @@ static void note(cl_uint wait_count, const cl_event *wait_list,
     }
 }
 
-static void *next(const char *name)
-{
-    void *found = dlsym(RTLD_NEXT, name);
-
-    if (!found) {
-        abort();
-    }
-    return found;
-}
-
 cl_int CL_API_CALL clEnqueueNDRangeKernel(
     cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
     const size_t *offset, const size_t *global, const size_t *local,
     cl_uint wait_count, const cl_event *wait_list, cl_event *event)
 {
-    static cl_int(CL_API_CALL * real)(
-        cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *,
-        const size_t *, cl_uint, const cl_event *, cl_event *);
-    void *found = next("clEnqueueNDRangeKernel");
+    cl_int(CL_API_CALL * real)(cl_command_queue, cl_kernel, cl_uint,
+                               const size_t *, const size_t *, const size_t *,
+                               cl_uint, const cl_event *, cl_event *);
     cl_int error;
 
-    memcpy(&real, &found, sizeof(real)); /* no cast in ISO C */
+    find_next("clEnqueueNDRangeKernel", &real);
     error = real(queue, kernel, dimensions, offset, global, local, wait_count,
                  wait_list, event);
     note(wait_count, wait_list, event);
@@ -69,13 +59,11 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem src,
                                        const cl_event *wait_list,
                                        cl_event *event)
 {
-    static cl_int(CL_API_CALL * real)(cl_command_queue, cl_mem, cl_mem, size_t,
-                                      size_t, size_t, cl_uint, const cl_event *,
-                                      cl_event *);
-    void *found = next("clEnqueueCopyBuffer");
+    cl_int(CL_API_CALL * real)(cl_command_queue, cl_mem, cl_mem, size_t, size_t,
+                               size_t, cl_uint, const cl_event *, cl_event *);
     cl_int error;
 
-    memcpy(&real, &found, sizeof(real));
+    find_next("clEnqueueCopyBuffer", &real);
     error = real(queue, src, dst, src_offset, dst_offset, size, wait_count,
                  wait_list, event);
     note(wait_count, wait_list, event);

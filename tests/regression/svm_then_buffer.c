@@ -4,16 +4,14 @@
  * does, so what it looks at is watched here: the library's calls go through the
  * functions below. */
 
-#define _GNU_SOURCE /* RTLD_NEXT */
+#include "next_function.h"
 
 #include "runner.h"
 #include "scenes.h"
 #include "stage.h"
 #include "testing.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { NOTED = 64, ROWS = 5, SLOTS_PER_ROW = 2 };
 
@@ -24,22 +22,12 @@ static struct {
 } noted[NOTED];
 static int noted_count, refused;
 
-static void find(const char *name, void *function)
-{
-    void *found = dlsym(RTLD_NEXT, name);
-
-    if (!found) {
-        abort();
-    }
-    memcpy(function, &found, sizeof(found)); /* no cast in ISO C */
-}
-
 cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index,
                                             const void *pointer)
 {
     cl_int(CL_API_CALL * set)(cl_kernel, cl_uint, const void *);
 
-    find("clSetKernelArgSVMPointer", &set);
+    find_next("clSetKernelArgSVMPointer", &set);
     if (noted_count == NOTED) {
         abort();
     }
@@ -53,7 +41,7 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size,
 {
     cl_int(CL_API_CALL * set)(cl_kernel, cl_uint, size_t, const void *);
 
-    find("clSetKernelArg", &set);
+    find_next("clSetKernelArg", &set);
     for (int i = 0; i < noted_count; i++) {
         refused += noted[i].kernel == kernel && noted[i].index == index;
     }

@@ -1,13 +1,10 @@
 /* A driver that gives binaries, counts its calls, and fails when told to. */
 
-#define _GNU_SOURCE /* RTLD_NEXT */
+#include "next_function.h"
 
 #include "fake_binaries.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct fake_binaries fake_binaries;
 
@@ -20,17 +17,6 @@ static struct {
     pthread_mutex_t mutex;
     cl_program programs[PROGRAMS];
 } made = {PTHREAD_MUTEX_INITIALIZER, {NULL}};
-
-/* *function = the next one of that name; a cast is not ISO C. */
-static void find_real(const char *name, void *function)
-{
-    void *found = dlsym(RTLD_NEXT, name);
-
-    if (!found) {
-        abort();
-    }
-    memcpy(function, &found, sizeof(found));
-}
 
 /* Replaces `old` in the list of programs; NULL is a free place. */
 static int replace_program(cl_program old, cl_program new)
@@ -81,7 +67,7 @@ static cl_int real_platform_info(cl_platform_id platform, cl_platform_info what,
     cl_int(CL_API_CALL * real)(cl_platform_id, cl_platform_info, size_t, void *,
                                size_t *);
 
-    find_real("clGetPlatformInfo", &real);
+    find_next("clGetPlatformInfo", &real);
     return real(platform, what, size, value, size_ret);
 }
 
@@ -119,7 +105,7 @@ cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info what,
     if (what == CL_DRIVER_VERSION && fake_binaries.driver_version) {
         return give_text(fake_binaries.driver_version, size, value, size_ret);
     }
-    find_real("clGetDeviceInfo", &real);
+    find_next("clGetDeviceInfo", &real);
     if (what == CL_DEVICE_LOCAL_MEM_SIZE && fake_binaries.local_size != 0) {
         memcpy(value, &fake_binaries.local_size, sizeof(cl_ulong));
         return CL_SUCCESS;
@@ -150,7 +136,7 @@ static cl_program real_from_source(cl_context context, cl_uint count,
                                    const size_t *, cl_int *);
     cl_program program;
 
-    find_real("clCreateProgramWithSource", &real);
+    find_next("clCreateProgramWithSource", &real);
     program = real(context, count, texts, sizes, error);
     forget_program(program);
     return program;
@@ -206,7 +192,7 @@ cl_program CL_API_CALL clCreateProgramWithBinary(
         program = from_fake(context, devices[0], binaries[0], sizes[0],
                             accepted, error);
     } else {
-        find_real("clCreateProgramWithBinary", &real);
+        find_next("clCreateProgramWithBinary", &real);
         program =
             real(context, count, devices, sizes, binaries, accepted, error);
     }
@@ -233,7 +219,7 @@ cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint count,
     if (fake_binaries.build_status != CL_SUCCESS && is_from_binary(program)) {
         return fake_binaries.build_status;
     }
-    find_real("clBuildProgram", &real);
+    find_next("clBuildProgram", &real);
     return real(program, count, devices, options, done, user);
 }
 
@@ -248,7 +234,7 @@ cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *name,
         *error = CL_INVALID_KERNEL_NAME;
         return NULL;
     }
-    find_real("clCreateKernel", &real);
+    find_next("clCreateKernel", &real);
     return real(program, name, error);
 }
 
@@ -258,7 +244,7 @@ static cl_int real_program_info(cl_program program, cl_program_info what,
     cl_int(CL_API_CALL * real)(cl_program, cl_program_info, size_t, void *,
                                size_t *);
 
-    find_real("clGetProgramInfo", &real);
+    find_next("clGetProgramInfo", &real);
     return real(program, what, size, value, size_ret);
 }
 

@@ -4,23 +4,9 @@
  * particular. A source of the program, not of a library: it stands in for
  * OpenCL's own functions. */
 
-#define _GNU_SOURCE /* RTLD_NEXT */
+#include "next_function.h"
 
 #include <CL/cl.h>
-#include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* *function = the next one of that name; a cast is not ISO C. */
-static void find_real(const char *name, void *function)
-{
-    void *found = dlsym(RTLD_NEXT, name);
-
-    if (!found) {
-        abort();
-    }
-    memcpy(function, &found, sizeof(found));
-}
 
 static cl_int give(const void *answer, size_t answer_size, size_t size,
                    void *value, size_t *size_ret)
@@ -56,7 +42,7 @@ cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info what,
     if (as && what == CL_DEVICE_VENDOR && strcmp(as, "nvidia") == 0) {
         return give(vendor, sizeof(vendor), size, value, size_ret);
     }
-    find_real("clGetDeviceInfo", &real);
+    find_next("clGetDeviceInfo", &real);
     return real(device, what, size, value, size_ret);
 }
 
@@ -77,7 +63,7 @@ cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint device_count,
     if (getenv("CLMOVE_TEST_AS") && own) {
         memset(own, ' ', strcspn(own, " "));
     }
-    find_real("clBuildProgram", &real);
+    find_next("clBuildProgram", &real);
     error = real(program, device_count, devices, known, notify, user);
     free(known);
     return error;

@@ -1,14 +1,11 @@
 /* Events that live longer than their owner wants. */
 
-#define _GNU_SOURCE /* RTLD_NEXT */
+#include "next_function.h"
 
 #include "late_release.h"
 
 #include <CL/cl.h>
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { HELD = 256 };
 
@@ -19,17 +16,11 @@ static struct {
     cl_event events[HELD];
 } late = {PTHREAD_MUTEX_INITIALIZER, 0, 0, {NULL}};
 
-typedef cl_int(CL_API_CALL *release_function)(cl_event event);
-
 static cl_int release_now(cl_event event)
 {
-    void *found = dlsym(RTLD_NEXT, "clReleaseEvent");
-    release_function release;
+    cl_int(CL_API_CALL * release)(cl_event);
 
-    if (!found) {
-        abort();
-    }
-    memcpy(&release, &found, sizeof(release)); /* no cast in ISO C */
+    find_next("clReleaseEvent", &release);
     return release(event);
 }
 
