@@ -36,6 +36,9 @@
 #define CLMOVE_TILE 16384
 #endif
 
+/* Bytes that memory stores at once: 128 on most GPUs. A multiple of 16. */
+#define LINE 128u
+
 #if CLMOVE_CPU
 
 /* A group is a loop on one core, so its first item does all of a piece, in
@@ -95,8 +98,14 @@ static void move_piece(__global uchar *dst, __global const uchar *low,
 
 #else
 
-/* A source that is not aligned begins up to 15 bytes after the tile's start. */
-#define TILE_VECTORS (CLMOVE_TILE / 16 + 1)
+/* A group loads a sixteenth more than a tile at once, where that saves it a
+ * second round. A source that is not aligned begins up to 15 bytes after the
+ * start. */
+#define TILE_MOST (CLMOVE_TILE + CLMOVE_TILE / 256 * 16)
+#define TILE_VECTORS (TILE_MOST / 16 + 1)
+
+/* Of what is stored first, where a piece is cut into tiles. */
+#define TILE_ALIGN (CLMOVE_TILE % LINE == 0 ? LINE : 16u)
 
 /* A run of bytes in two parts: byte i is low[i] below `boundary`, else
  * high[i - boundary]. The parts meet at addresses that are multiples of 16. */
@@ -137,7 +146,7 @@ static void find_parts(RUN_PARAMETERS, uint head, uint full, __local uint4 *to,
     *rest = below * 2 < full ? first : second;
 }
 
-/* Loads a run of up to CLMOVE_TILE bytes into local memory, in phase with its
+/* Loads a run of up to TILE_MOST bytes into local memory, in phase with its
  * source, and returns that phase: byte i of the run is byte phase + i of the
  * tile. Vectors that the run begins or ends in are loaded byte by byte, and
  * filled with zeros. */
@@ -152,6 +161,12 @@ static uint load_tile(__local uint4 *tile, RUN_PARAMETERS, uint item,
     const int last = (int)(head + full * 16) - (int)first_bytes;
     __local uchar *bytes = (__local uchar *)tile + phase;
     struct part most, rest;
+    /* Of what lies in one place, the second part is what is more than a tile.
+     */
+    if (boundary == size && head + CLMOVE_TILE < size) {
+        boundary = head + CLMOVE_TILE;
+        high = low + boundary;
+    }
     find_parts(RUN, head, full, tile + (phase != 0), &most, &rest);
     /* On their way beside the many loads of the longer part. */
     uint4 rest_held = 0;
@@ -214,25 +229,32 @@ static void store_tile(__global uchar *dst, __local const uint4 *tile,
 }
 
 /* `size` bytes from two places, or one, in memmove's order: tile by tile, each
- * but the ends aligned at its source. Nobody waits for a narrow store. */
+ * but the ends aligned at its source, since nobody waits for a narrow store,
+ * and such that its vectors are stored as whole lines. */
 static void move_piece(__global uchar *dst, __global const uchar *low,
                        __global const uchar *high, uint boundary, uint size,
                        int up, __local uint4 *tile, uint item, uint items)
 {
-    const uint skew = (uint)(ulong)(boundary > 0 ? low : high) & 15u;
+    const uint phase = (uint)(ulong)(boundary > 0 ? low : high);
+    const uint to = (uint)(ulong)dst;
+    const uint skew = (to + ((phase - to) & 15u)) & (TILE_ALIGN - 1);
+    /* The last one is longer than a tile rather than followed by a short one.
+     */
     const uint tiles =
-        size <= CLMOVE_TILE ? 1 : (skew + size - 1) / CLMOVE_TILE + 1;
+        size <= TILE_MOST
+            ? 1
+            : (skew + size - TILE_MOST + CLMOVE_TILE - 1) / CLMOVE_TILE + 1;
     for (uint done = 0; done < tiles; done++) {
         const uint i = up ? done : tiles - 1 - done;
         const uint begin = i == 0 ? 0 : i * CLMOVE_TILE - skew;
         const uint here =
             (i + 1 == tiles ? size : (i + 1) * CLMOVE_TILE - skew) - begin;
         const uint part = min(max(boundary, begin), begin + here) - begin;
-        const uint phase =
+        const uint held =
             load_tile(tile, low + begin, high + (int)(begin + part - boundary),
                       part, here, item, items);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        store_tile(dst + begin, tile, phase, here, item, items);
+        store_tile(dst + begin, tile, held, here, item, items);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
@@ -241,8 +263,8 @@ static void move_piece(__global uchar *dst, __global const uchar *low,
 /* Mirrors of the structures in src/jobs.h. */
 enum { JOB_DISJOINT = 0, JOB_UP = 1, JOB_DOWN = 2, JOB_KIND = 3, JOB_SAVE = 4 };
 
-/* Places below are bytes from the last multiple of 16 before the destination:
- * `skew` + i for byte i of the move. A span is a range of places; a job moves
+/* Places below are bytes from the start of the line of the destination: `skew`
+ * + i for byte i of the move. A span is a range of places; a job moves
  * what is stored in its column: pieces of `piece` bytes, `stride` apart, from
  * the column's start. Of disjoint moves, and of those in one span, no edges are
  * saved. */
@@ -277,11 +299,11 @@ struct chunk {
  * a copy in slow memory with it. */
 #define MOVE_PARAMETERS                                                        \
     ulong size, ulong span, ulong stride, ulong piece_size, ulong distance,    \
-        uint mode, uint columns, uint pieces, uint job
+        uint mode, uint columns, uint pieces, uint jobs, uint job
 #define MOVE_ARGUMENTS(family, job)                                            \
     (family).size, (family).span, (family).stride, (family).piece,             \
         (family).distance, (family).mode, (family).columns, (family).pieces,   \
-        job
+        (family).job_count, job
 
 /* Vectors of an edge: `distance` bytes at the start of the next span when
  * moving up, at the end of the one before when moving down. */
@@ -326,7 +348,8 @@ static void save_edges(__global uchar *dst_bank, __global const uchar *src_bank,
                        uint items)
 {
     (void)stride;
-    const uint skew = (uint)(ulong)dst_bank & 15u;
+    (void)jobs;
+    const uint skew = (uint)(ulong)dst_bank & (LINE - 1);
     __global const uchar *src = src_bank - skew;
     __global uint4 *saved = (__global uint4 *)edges_start(scratch);
     const int up = (mode & JOB_KIND) == JOB_UP;
@@ -365,13 +388,15 @@ static void move_column(__global uchar *dst_bank,
                         __global const uchar *edges, MOVE_PARAMETERS,
                         __local uint4 *tile, uint item, uint items)
 {
-    const uint skew = (uint)(ulong)dst_bank & 15u;
+    const uint skew = (uint)(ulong)dst_bank & (LINE - 1);
     __global uchar *dst = dst_bank - skew;
     __global const uchar *src = src_bank - skew;
     const int up = (mode & JOB_KIND) != JOB_DOWN;
     const ulong end = skew + size; /* places from skew on are moved */
-    const uint row = columns == 1 ? job : job / columns;
-    const ulong at = (job - row * columns) * piece_size;
+    /* Groups walk the addresses in the direction in which each of them does. */
+    const uint number = up ? job : jobs - 1 - job;
+    const uint row = columns == 1 ? number : number / columns;
+    const ulong at = (number - row * columns) * piece_size;
     const uint width = (uint)min(piece_size, stride - at);
     const ulong begin = row * span; /* of the span */
     const ulong vectors = edge_vectors(distance);

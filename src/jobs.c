@@ -58,8 +58,8 @@ static void set_span(struct job_family *family, uint64_t span)
     family->pieces = (cl_uint)pieces;
 }
 
-/* A move as one job. Kernels round the destination down to a multiple of 16, so
- * a span has 15 more bytes than the move. */
+/* A move as one job. Kernels round the destination down to a whole line, so
+ * that there may be as many more places than bytes. */
 static struct job_family whole_move(const struct job_move *move)
 {
     struct job_family family = {
@@ -71,7 +71,7 @@ static struct job_family whole_move(const struct job_move *move)
                                         : JOB_DOWN,
         .columns = 1,
     };
-    set_span(&family, round_up(move->size + 15));
+    set_span(&family, round_up(move->size + JOB_LINE - 1));
     return family;
 }
 
@@ -130,7 +130,7 @@ static bool plan_spans(const struct job_limits *limits,
                        const struct job_move *move, struct job_family family,
                        struct job_plan *plan)
 {
-    const uint64_t spans = divide_up(move->size + 15, family.span);
+    const uint64_t spans = divide_up(move->size + JOB_LINE - 1, family.span);
     family.distance = spans > 1 ? distance(move) : 0;
     return (spans == 1 || plan_save(limits, spans - 1, family, plan)) &&
            add_launch(plan, family, spans);
@@ -148,12 +148,24 @@ static bool plan_split(const struct job_limits *limits,
         uint64_t span = max_u64(limits->span, round_up(s) * 4);
         if (limits->jobs > 0)
             span = max_u64(span, move->size / limits->jobs);
-        if (limits->span_most > 0)
+        if (limits->span_most > 0) {
             span = min_u64(span, max_u64(limits->span, s * limits->span_most));
+            span = divide_up(span, limits->tile) * limits->tile;
+        }
         span = max_u64(span, divide_up(move->size, JOBS_MAX));
         set_span(&family, min_u64(round_up(span), family.span));
     }
     return plan_spans(limits, move, family, plan);
+}
+
+/* Columns of a distance: up to a sixteenth wider than a tile, which kernels
+ * take in one round, rather than one more that leaves all of them part empty.
+ */
+static uint64_t count_columns(uint64_t s, uint64_t tile)
+{
+    const uint64_t columns = s / tile;
+    const uint64_t most = min_u64(tile + tile / 256 * 16, PIECE_MAX);
+    return s <= columns * most ? columns : columns + 1;
 }
 
 /* Pieces that are one distance apart. A distance is cut into columns, and if
@@ -162,10 +174,10 @@ static bool plan_segments(const struct job_limits *limits,
                           const struct job_move *move, struct job_plan *plan)
 {
     const uint64_t s = distance(move);
-    const uint64_t segments = divide_up(move->size + 15, s);
+    const uint64_t segments = divide_up(move->size + JOB_LINE - 1, s);
     struct job_family family = whole_move(move);
     const uint64_t wanted = limits->jobs == 0 ? segments : limits->jobs;
-    uint64_t rows = divide_up(wanted, divide_up(s, limits->tile));
+    uint64_t rows = divide_up(wanted, count_columns(s, limits->tile));
     uint64_t pieces = segments;
     if (segments > 2 * COLUMN_MIN && rows > 1) {
         pieces = max_u64(divide_up(segments, rows), COLUMN_MIN);
@@ -178,9 +190,9 @@ static bool plan_segments(const struct job_limits *limits,
         pieces = round_up(pieces);
     rows = divide_up(segments, pieces);
     const uint64_t tile = min_u64(choose_tile(limits, s * rows), s);
-    const uint64_t columns = divide_up(s, tile);
-    family.columns = (cl_uint)columns;
-    family.piece = min_u64(round_up(divide_up(s, columns)), s);
+    family.piece = round_up(divide_up(s, count_columns(s, tile)));
+    family.piece = min_u64(family.piece, s);
+    family.columns = (cl_uint)divide_up(s, family.piece);
     family.stride = s;
     family.pieces = (cl_uint)pieces;
     if (rows > 1)

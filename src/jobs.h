@@ -11,6 +11,10 @@
  */
 enum { JOB_DISJOINT = 0, JOB_UP = 1, JOB_DOWN = 2, JOB_KIND = 3, JOB_SAVE = 4 };
 
+/* Bytes of a line, to which kernels round the destination of a move down:
+ * places of a family are counted from there. As LINE in cl/move.cl. */
+enum { JOB_LINE = 128 };
+
 /* Mirror of struct family in cl/move.cl, which explains it. Banks are filled in
  * by who launches it. */
 struct job_family {

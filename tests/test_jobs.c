@@ -11,8 +11,8 @@
 
 #define GIB (UINT64_C(1) << 30)
 
-/* Bytes of a move that a job stores at one time, as places: from the last
- * multiple of 16 before the destination. */
+/* Bytes of a move that a job stores at one time, as places: from the start of
+ * the destination's line. */
 struct range {
     uint64_t first, end;
 };
@@ -65,7 +65,7 @@ static void check_move(const struct job_limits *limits, uint32_t variant,
         /* kernels have 32 bits for a piece */
         for (uint32_t i = 0; i < plan.launch_count; i++)
             assert_true(plan.launches[i].piece <= GIB);
-        for (uint64_t skew = 0; skew < 16; skew += 15) {
+        for (uint64_t skew = 0; skew < JOB_LINE; skew += JOB_LINE - 1) {
             const size_t count = list_ranges(
                 &plan.launches[plan.launch_count - 1], skew, ranges);
             uint64_t end = skew;
@@ -153,9 +153,50 @@ static void test_too_many(void **state)
     assert_false(job_plan_move(&limits, CLMOVE_VARIANT_SEGMENTS, &move, &plan));
 }
 
+/* What keeps a GPU's tiles full. */
+static void test_full_tiles(void **state)
+{
+    const struct clmove_device_info info = {.type = CL_DEVICE_TYPE_GPU,
+                                            .compute_units = 132,
+                                            .max_group_size = 256,
+                                            .local_size = 64 * 1024};
+    const struct variant_wishes none = {0};
+    const struct job_limits limits = variant_choose(&info, &none).jobs;
+    const struct {
+        uint64_t distance, columns, piece;
+    } columns[] = {{4 * 16384, 4, 16384},
+                   {4 * 16384 + 1, 4, 16400},
+                   {4 * 17408, 4, 17408},
+                   {16385, 1, 16385}};
+    const struct {
+        uint64_t distance, span;
+    } spans[] = {{1, 16384},       {512, 16384},      {513, 2 * 16384},
+                 {1024, 32768},    {1025, 3 * 16384}, {4095, 8 * 16384},
+                 {4096, 8 * 16384}};
+    (void)state;
+    assert_int_equal(limits.tile, 16384);
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        const struct job_move move = {columns[i].distance, 0, GIB, true};
+        struct job_plan plan;
+        assert_true(
+            job_plan_move(&limits, CLMOVE_VARIANT_SEGMENTS, &move, &plan));
+        const struct job_family *family = &plan.launches[plan.launch_count - 1];
+        assert_int_equal(family->columns, columns[i].columns);
+        assert_int_equal(family->piece, columns[i].piece);
+    }
+    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
+        const struct job_move move = {spans[i].distance, 0, GIB, true};
+        struct job_plan plan;
+        assert_true(job_plan_move(&limits, CLMOVE_VARIANT_SPLIT, &move, &plan));
+        assert_int_equal(plan.launches[plan.launch_count - 1].span,
+                         spans[i].span);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_full_tiles),
         cmocka_unit_test(test_cpu),
         cmocka_unit_test(test_gpu),
         cmocka_unit_test(test_too_many),

@@ -28,7 +28,7 @@ struct broken {
 /* What stands around the two barriers of a tile. */
 #define BEFORE_STORES(text) text "\n        store_tile("
 #define BEHIND_STORES(text)                                                    \
-    "store_tile(dst + begin, tile, phase, here, item, items);\n        " text
+    "store_tile(dst + begin, tile, held, here, item, items);\n        " text
 
 #define CHANGED(where, from, to)                                               \
     {                                                                          \
@@ -49,8 +49,7 @@ struct broken {
 #define LAST_SPAN_FIRST                                                        \
     {                                                                          \
         "move.cl", "MOVE_ARGUMENTS(family, (uint)get_group_id(0)), tile,",     \
-            "MOVE_ARGUMENTS(family, family.mode == JOB_UP ? "                  \
-            "family.job_count - 1u - (uint)get_group_id(0) : "                 \
+            "MOVE_ARGUMENTS(family, family.job_count - 1u - "                  \
             "(uint)get_group_id(0)), tile,",                                   \
             1                                                                  \
     }
