@@ -116,8 +116,8 @@ clmove_ssm_step(BANK_EACH(BANK_PARAMETER) __global const struct ssm_cut *cut,
     __local uint *copy_count = &crossing[CROSSING_WORDS - 1];
     __local struct ssm_copy copies[CLMOVE_SLICE_ROWS]; /* by row */
     __local ushort order[CLMOVE_SLICE_ROWS];           /* of rows that copy */
-    __local uint named[SLOT_WINDOW / 32];
-    __local uint twice[SLOT_WINDOW / 32];
+    __local uint named[SLOT_WORDS];
+    __local uint twice[SLOT_WORDS];
     __local uint4 stage[STAGE_VECTORS];
 
     const uint item = (uint)get_local_id(0);
@@ -145,6 +145,15 @@ clmove_ssm_step(BANK_EACH(BANK_PARAMETER) __global const struct ssm_cut *cut,
     barrier(CLK_LOCAL_MEM_FENCE);
     find_arrays(banks, arrays, described, item, items);
     barrier(CLK_LOCAL_MEM_FENCE);
+    /* Copies wait for these one after another; while rows are decided on, they
+     * come. With more rows than items nobody would notice. */
+    if (rows < items) {
+        prefetch_bytes((__global const uchar *)cut,
+                       min(cut_size(cut), items * 32), item, items);
+        prefetch_bytes((__global const uchar *)step.groups,
+                       step.group_count * (uint)sizeof(struct ssm_group), item,
+                       items);
+    }
     const int names_slots = IS_GIVEN(&step, ARRAY_SLOT_OF);
     for (uint window = 0; window == 0 || window < slot_count;
          window += SLOT_WINDOW) {

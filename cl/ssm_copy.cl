@@ -67,6 +67,14 @@ static __global const uint2 *cut_tiles(__global const struct ssm_cut *cut)
     return (__global const uint2 *)(cut_states(cut) + cut->state_count);
 }
 
+/* Bytes of it; of 2^32 or more, some. */
+static uint cut_size(__global const struct ssm_cut *cut)
+{
+    return (uint)(sizeof(struct ssm_cut) +
+                  cut->state_count * sizeof(struct ssm_state) +
+                  cut->tile_count * sizeof(uint2));
+}
+
 /* `count` vectors from src to dst, disjoint, in phase. */
 static void copy_vectors(__global uchar *dst, __global const uchar *src,
                          ulong count, uint item, uint items)

@@ -181,31 +181,23 @@ static int entry_is_fine(const struct ssm_step *step,
     return fault->value >= 0 && (uint)fault->value < block_count;
 }
 
-/* Whether every block that a copy needs is there, for all groups, judged by the
- * narrowest limits of their conv and temporal states, or `closely` for all
- * states. */
-static int blocks_are_fine(const struct ssm_step *step, int closely,
+/* Whether every block that a copy needs is there, for all states. */
+static int blocks_are_fine(const struct ssm_step *step,
                            const struct ssm_copy *copy, struct ssm_fault *fault)
 {
-    const uint count = closely ? step->state_count : step->group_count * 2;
     ROLLED
-    for (uint i = 0; i < count; i++) {
-        __global const struct ssm_state *state = &step->states[closely ? i : 0];
-        __global const struct ssm_group *group =
-            &step->groups[closely ? state->group : i / 2];
-        const int temporal = closely ? state->kind == TEMPORAL : (int)(i & 1u);
-        const uint width = closely ? state->src_width : group->conv_width;
-        const uint blocks = closely    ? state->block_count
-                            : temporal ? group->temporal_blocks
-                                       : group->conv_blocks;
-        if (temporal ? blocks == 0 || (step->mode & MODE_SKIPS_TEMPORAL) != 0
-                     : (uint)copy->bias >= width)
+    for (uint i = 0; i < step->state_count; i++) {
+        __global const struct ssm_state *state = &step->states[i];
+        const int temporal = state->kind == TEMPORAL;
+        if (temporal ? (step->mode & MODE_SKIPS_TEMPORAL) != 0
+                     : (uint)copy->bias >= state->src_width)
             continue;
         fault->state = (int)i;
         long column = (long)copy->source + (temporal ? copy->bias : 0);
         ROLLED
         for (uint end = 0; end < 2; end++) {
-            if (!entry_is_fine(step, group, copy->row, column, blocks, fault))
+            if (!entry_is_fine(step, &step->groups[state->group], copy->row,
+                               column, state->block_count, fault))
                 return 0;
             column = copy->destination;
         }
@@ -213,17 +205,50 @@ static int blocks_are_fine(const struct ssm_step *step, int closely,
     return 1;
 }
 
+/* Whether an entry, if it is needed, names one of the first `blocks`. */
+static int entry_fits(const struct ssm_step *step,
+                      __global const struct ssm_group *group, int row,
+                      long column, int needed, uint blocks)
+{
+    const int inside = needed & in_table(group, column);
+    int block = -1;
+    if (inside)
+        block = table_entry(step, group, row, column);
+    const int null =
+        (group->has_null_block != 0) & (block == group->null_block);
+    return !needed | (inside & !null & ((uint)block < blocks));
+}
+
+/* The same for a group, by the narrowest limits of its states: 0 may be wrong.
+ * Its entries are on their way together. */
+static int group_fits(const struct ssm_step *step,
+                      __global const struct ssm_group *group,
+                      const struct ssm_copy *copy)
+{
+    const int conv = (uint)copy->bias < group->conv_width;
+    const int temporal =
+        group->temporal_blocks != 0 && (step->mode & MODE_SKIPS_TEMPORAL) == 0;
+    const uint conv_blocks = conv ? group->conv_blocks : UINT_MAX;
+    const uint temporal_blocks = temporal ? group->temporal_blocks : UINT_MAX;
+    const long source = copy->source;
+    return entry_fits(step, group, copy->row, source, conv, conv_blocks) &
+           entry_fits(step, group, copy->row, source + copy->bias, temporal,
+                      temporal_blocks) &
+           entry_fits(step, group, copy->row, copy->destination,
+                      conv | temporal, min(conv_blocks, temporal_blocks));
+}
+
 /* All or nothing: this comes before the first byte moves, and every group of
- * the launch comes to the same answer. Within the narrowest limits all is fine;
- * beyond them it takes a closer look. */
+ * the launch comes to the same answer. Where a group does not fit, a closer
+ * look follows. */
 static int copy_is_fine(const struct ssm_step *step,
                         const struct ssm_copy *copy, struct ssm_fault *fault)
 {
-    int fine = 0;
+    int fits = 1;
     ROLLED
-    for (int closely = 0; closely < 2 && !fine; closely++)
-        fine = blocks_are_fine(step, closely, copy, fault);
-    return fine;
+    for (uint i = 0; i < step->group_count; i++)
+        fits &= group_fits(step, &step->groups[i], copy);
+    return fits || blocks_are_fine(step, copy, fault);
 }
 
 static uint counter_fault(struct ssm_fault *fault, int counter, int value)
@@ -382,16 +407,29 @@ static uint decide(const struct ssm_step *step, uint row, uint slot,
     return fate;
 }
 
-/* Slots that rows name, a bit per slot of a window: by one row, by several. */
+/* Slots that rows name, a bit per slot of a window: by one row, by several.
+ * Neighbours have theirs in different words, since items that change one word
+ * wait for each other. */
 struct slot_bits {
     __local uint *named;
     __local uint *twice;
     uint first; /* slot of the window */
 };
 
+#define SLOT_WORDS (SLOT_WINDOW / 32)
+
 static int has_bit(__local const uint *bits, uint index)
 {
-    return (int)(bits[index / 32] >> (index % 32) & 1u);
+    return (int)(bits[index % SLOT_WORDS] >> (index / SLOT_WORDS) & 1u);
+}
+
+static void note_slot(const struct slot_bits *slots, int slot)
+{
+    const uint place = (uint)slot - slots->first;
+    const uint word = place % SLOT_WORDS;
+    const uint bit = 1u << (place / SLOT_WORDS % 32);
+    if (place < SLOT_WINDOW && (atomic_or(&slots->named[word], bit) & bit) != 0)
+        atomic_or(&slots->twice[word], bit);
 }
 
 /* Notes what slots of the window the rows name, by the whole group. */
@@ -399,19 +437,20 @@ static void note_slots(const struct ssm_step *step,
                        const struct slot_bits *slots, uint item, uint items)
 {
     ROLLED
-    for (uint i = item; i < SLOT_WINDOW / 32; i += items) {
+    for (uint i = item; i < SLOT_WORDS; i += items) {
         slots->named[i] = 0;
         slots->twice[i] = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
+    /* Two at once, so that both are on their way together. */
     ROLLED
-    for (uint row = item; row < step->rows; row += items) {
-        const uint place = (uint)INTS(step, ARRAY_SLOT_OF)[row] - slots->first;
-        if (place >= SLOT_WINDOW)
-            continue;
-        const uint bit = 1u << (place % 32);
-        if ((atomic_or(&slots->named[place / 32], bit) & bit) != 0)
-            atomic_or(&slots->twice[place / 32], bit);
+    for (uint row = item; row < step->rows; row += items * 2) {
+        const uint other = min(row + items, step->rows - 1);
+        const int first = INTS(step, ARRAY_SLOT_OF)[row];
+        const int second = INTS(step, ARRAY_SLOT_OF)[other];
+        note_slot(slots, first);
+        if (other == row + items)
+            note_slot(slots, second);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
