@@ -20,14 +20,14 @@ static const uint64_t sizes[SIZES] = {64 << 10, 1 << 20, 64 << 20, 0};
 /* What lies between these, and smaller overlapping moves, so that there is a
  * curve: fewer rounds, and none with --quick. */
 enum {
-    MORE_SHIFTS = 10,
+    MORE_SHIFTS = 11,
     MORE_SIZES = 6,
     OVERLAP_SIZES = 9,
     OVERLAP_SHIFTS = 2,
     MORE_ROUNDS = 20
 };
 static const uint64_t more_shifts[MORE_SHIFTS] = {
-    2, 4, 64, 256, 4095, 16 << 10, 65537, 256 << 10, 4 << 20, 16 << 20};
+    2, 4, 64, 256, 600, 4095, 16 << 10, 65537, 256 << 10, 4 << 20, 16 << 20};
 static const uint64_t more_sizes[MORE_SIZES] = {4 << 10, 16 << 10, 256 << 10,
                                                 4 << 20, 16 << 20, 256 << 20};
 static const uint64_t overlap_sizes[OVERLAP_SIZES] = {
