@@ -158,13 +158,12 @@ static bool plan_split(const struct job_limits *limits,
     return plan_spans(limits, move, family, plan);
 }
 
-/* Columns of a distance: up to a sixteenth wider than a tile, which kernels
- * take in one round, rather than one more that leaves all of them part empty.
- */
+/* Columns of a distance: as wide as kernels take in one round, rather than one
+ * more that leaves all of them part empty. */
 static uint64_t count_columns(uint64_t s, uint64_t tile)
 {
     const uint64_t columns = s / tile;
-    const uint64_t most = min_u64(tile + tile / 256 * 16, PIECE_MAX);
+    const uint64_t most = min_u64(job_tile_most(tile), PIECE_MAX);
     return s <= columns * most ? columns : columns + 1;
 }
 

@@ -15,6 +15,13 @@ enum { JOB_DISJOINT = 0, JOB_UP = 1, JOB_DOWN = 2, JOB_KIND = 3, JOB_SAVE = 4 };
  * places of a family are counted from there. As LINE in cl/move.cl. */
 enum { JOB_LINE = 128 };
 
+/* Bytes that a group of a GPU takes in one round: a tile, and a sixteenth more
+ * where that saves it another. As TILE_MOST in cl/move.cl. */
+static inline uint64_t job_tile_most(uint64_t tile)
+{
+    return tile + tile / 256 * 16;
+}
+
 /* Mirror of struct family in cl/move.cl, which explains it. Banks are filled in
  * by who launches it. */
 struct job_family {

@@ -60,11 +60,11 @@ static void choose_nvidia(struct variant *variant, uint64_t units)
     variant->stage_size = 96; /* doubled below, up to 3 vectors an item */
 }
 
-/* What a group of a GPU holds at once is what its jobs are made of; a sixteenth
- * more where that saves it a round. */
+/* What a group of a GPU holds at once is what its jobs are made of. */
 static void fit_tile(struct variant *variant, uint64_t room)
 {
-    while (variant->move_tile > 256 && variant->move_tile / 16 * 17 + 16 > room)
+    while (variant->move_tile > 256 &&
+           job_tile_most(variant->move_tile) + 16 > room)
         variant->move_tile /= 2;
     if (variant->cpu)
         return;

@@ -85,6 +85,18 @@ static void check_move(const struct job_limits *limits, uint32_t variant,
     }
 }
 
+static struct job_limits limits_of(cl_device_type type, uint32_t units,
+                                   uint64_t local_size, uint32_t tile_size)
+{
+    const struct clmove_device_info info = {.type = type,
+                                            .compute_units = units,
+                                            .max_group_size = 256,
+                                            .local_size = local_size};
+    const struct variant_wishes wishes = {.tile_size = tile_size};
+
+    return variant_choose(&info, &wishes).jobs;
+}
+
 static void check_device(cl_device_type type, uint32_t units,
                          uint32_t tile_size)
 {
@@ -96,12 +108,8 @@ static void check_device(cl_device_type type, uint32_t units,
     static const uint64_t distances[] = {GIB / 16, GIB / 3 + 7, GIB - 1,
                                          GIB,      GIB + 1,     2 * GIB + 160};
     static const uint64_t small_distances[] = {16, 1000, 128 * 1024};
-    const struct clmove_device_info info = {.type = type,
-                                            .compute_units = units,
-                                            .max_group_size = 256,
-                                            .local_size = 32 * 1024};
-    const struct variant_wishes wishes = {.tile_size = tile_size};
-    const struct job_limits limits = variant_choose(&info, &wishes).jobs;
+    const struct job_limits limits =
+        limits_of(type, units, 32 * 1024, tile_size);
     struct range *ranges = calloc(RANGES_MAX, sizeof ranges[0]);
     assert_non_null(ranges);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -139,12 +147,8 @@ static void test_gpu(void **state)
 /* Spans so many that their jobs cannot be numbered. */
 static void test_too_many(void **state)
 {
-    const struct clmove_device_info info = {.type = CL_DEVICE_TYPE_GPU,
-                                            .compute_units = 132,
-                                            .max_group_size = 256,
-                                            .local_size = 32 * 1024};
-    const struct variant_wishes none = {0};
-    const struct job_limits limits = variant_choose(&info, &none).jobs;
+    const struct job_limits limits =
+        limits_of(CL_DEVICE_TYPE_GPU, 132, 32 * 1024, 0);
     struct job_move move = {16, 0, 1024 * GIB, true};
     struct job_plan plan;
     (void)state;
@@ -153,15 +157,22 @@ static void test_too_many(void **state)
     assert_false(job_plan_move(&limits, CLMOVE_VARIANT_SEGMENTS, &move, &plan));
 }
 
+/* How 1 GiB is moved, edges aside. */
+static struct job_family family_of(const struct job_limits *limits,
+                                   uint32_t variant, uint64_t distance)
+{
+    const struct job_move move = {distance, 0, GIB, true};
+    struct job_plan plan;
+
+    assert_true(job_plan_move(limits, variant, &move, &plan));
+    return plan.launches[plan.launch_count - 1];
+}
+
 /* What keeps a GPU's tiles full. */
 static void test_full_tiles(void **state)
 {
-    const struct clmove_device_info info = {.type = CL_DEVICE_TYPE_GPU,
-                                            .compute_units = 132,
-                                            .max_group_size = 256,
-                                            .local_size = 64 * 1024};
-    const struct variant_wishes none = {0};
-    const struct job_limits limits = variant_choose(&info, &none).jobs;
+    const struct job_limits limits =
+        limits_of(CL_DEVICE_TYPE_GPU, 132, 64 * 1024, 0);
     const struct {
         uint64_t distance, columns, piece;
     } columns[] = {{4 * 16384, 4, 16384},
@@ -176,20 +187,15 @@ static void test_full_tiles(void **state)
     (void)state;
     assert_int_equal(limits.tile, 16384);
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-        const struct job_move move = {columns[i].distance, 0, GIB, true};
-        struct job_plan plan;
-        assert_true(
-            job_plan_move(&limits, CLMOVE_VARIANT_SEGMENTS, &move, &plan));
-        const struct job_family *family = &plan.launches[plan.launch_count - 1];
-        assert_int_equal(family->columns, columns[i].columns);
-        assert_int_equal(family->piece, columns[i].piece);
+        const struct job_family family =
+            family_of(&limits, CLMOVE_VARIANT_SEGMENTS, columns[i].distance);
+        assert_int_equal(family.columns, columns[i].columns);
+        assert_int_equal(family.piece, columns[i].piece);
     }
     for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
-        const struct job_move move = {spans[i].distance, 0, GIB, true};
-        struct job_plan plan;
-        assert_true(job_plan_move(&limits, CLMOVE_VARIANT_SPLIT, &move, &plan));
-        assert_int_equal(plan.launches[plan.launch_count - 1].span,
-                         spans[i].span);
+        const struct job_family family =
+            family_of(&limits, CLMOVE_VARIANT_SPLIT, spans[i].distance);
+        assert_int_equal(family.span, spans[i].span);
     }
 }
 
