@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -177,13 +176,6 @@ static void expect_killed(pid_t process)
         print_error("it left by itself with %d\n", WEXITSTATUS(status));
         fail();
     }
-}
-
-static void sleep_milliseconds(long milliseconds)
-{
-    const struct timespec time = {0, milliseconds * 1000000};
-
-    nanosleep(&time, NULL);
 }
 
 static void test_starts(void **state)

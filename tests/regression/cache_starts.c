@@ -12,7 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A GPU's driver may refuse 32 processes a context at once; 8 it gave. */
+/* A GPU's driver may refuse 32 processes a context at once. Those that it
+ * refuses for a moment try again: support/device.c. */
 enum { PROCESSES = 32, PROCESSES_GPU = 8, OK = 40 };
 
 /* What each process does: one start, as a program's. */

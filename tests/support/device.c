@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static void collect(void *user, int level, const char *message)
 {
@@ -79,13 +78,12 @@ static cl_context open_context(const struct clmove_device_info *info)
     enum { TRIES = 100, PAUSE_MS = 100 };
     const cl_context_properties properties[] = {
         CL_CONTEXT_PLATFORM, (cl_context_properties)info->platform, 0};
-    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
     cl_context context = NULL;
     cl_int error = CL_SUCCESS;
 
     for (int i = 0; i < TRIES && !context; i++) {
         if (i > 0) {
-            nanosleep(&pause, NULL);
+            sleep_milliseconds(PAUSE_MS);
         }
         context =
             clCreateContext(properties, 1, &info->device, NULL, NULL, &error);

@@ -4,8 +4,6 @@
 
 #include "testing.h"
 
-#include <time.h>
-
 cl_uint buffer_references(void *buffer)
 {
     cl_uint count = 0;
@@ -30,7 +28,7 @@ void expect_references(cl_uint (*count)(void *object), void *object,
                        cl_uint most)
 {
     for (int i = 0; count(object) > most && i < 10000; i++) {
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        sleep_milliseconds(1);
     }
     assert_true(count(object) <= most);
 }

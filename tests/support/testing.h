@@ -1,4 +1,4 @@
-/* cmocka, with the headers that it needs before it. */
+/* cmocka, with the headers that it needs before it; how tests wait. */
 
 #ifndef TESTING_H
 #define TESTING_H
@@ -7,7 +7,16 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <cmocka.h>
+
+/* Less than a second. */
+static inline void sleep_milliseconds(long milliseconds)
+{
+    const struct timespec time = {0, milliseconds * 1000000};
+
+    nanosleep(&time, NULL);
+}
 
 #endif
