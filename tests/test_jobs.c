@@ -178,7 +178,9 @@ static void test_full_tiles(void **state)
     } columns[] = {{4 * 16384, 4, 16384},
                    {4 * 16384 + 1, 4, 16400},
                    {4 * 17408, 4, 17408},
-                   {16385, 1, 16385}};
+                   {16385, 1, 16385},
+                   /* as many fewer as wider ones leave empty */
+                   {1026 * 16384 + 1, 1025, 16400}};
     const struct {
         uint64_t distance, span;
     } spans[] = {{1, 16384},       {512, 16384},      {513, 2 * 16384},
