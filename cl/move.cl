@@ -263,11 +263,11 @@ static void move_piece(__global uchar *dst, __global const uchar *low,
 /* Mirrors of the structures in src/jobs.h. */
 enum { JOB_DISJOINT = 0, JOB_UP = 1, JOB_DOWN = 2, JOB_KIND = 3, JOB_SAVE = 4 };
 
-/* Places below are bytes from the start of the line of the destination: `skew`
- * + i for byte i of the move. A span is a range of places; a job moves
- * what is stored in its column: pieces of `piece` bytes, `stride` apart, from
- * the column's start. Of disjoint moves, and of those in one span, no edges are
- * saved. */
+/* Places below are bytes from a multiple of `align`, the last one that is not
+ * behind the destination: `skew` + i for byte i of the move. A span is a range
+ * of places; a job moves what is stored in its column: pieces of `piece` bytes,
+ * `stride` apart, from the column's start. Of disjoint moves, and of those in
+ * one span, no edges are saved. */
 struct family {
     ulong src, dst; /* of byte 0, bytes from the banks' starts */
     ulong size;     /* of the move, bytes */
@@ -279,6 +279,7 @@ struct family {
     uint mode;
     uint columns; /* of a span */
     uint pieces;  /* of a column at most */
+    uint align;   /* a power of 2 */
     uint job_count;
 };
 
@@ -299,11 +300,11 @@ struct chunk {
  * a copy in slow memory with it. */
 #define MOVE_PARAMETERS                                                        \
     ulong size, ulong span, ulong stride, ulong piece_size, ulong distance,    \
-        uint mode, uint columns, uint pieces, uint jobs, uint job
+        uint mode, uint columns, uint pieces, uint align, uint job
 #define MOVE_ARGUMENTS(family, job)                                            \
     (family).size, (family).span, (family).stride, (family).piece,             \
         (family).distance, (family).mode, (family).columns, (family).pieces,   \
-        (family).job_count, job
+        (family).align, job
 
 /* Vectors of an edge: `distance` bytes at the start of the next span when
  * moving up, at the end of the one before when moving down. */
@@ -348,8 +349,7 @@ static void save_edges(__global uchar *dst_bank, __global const uchar *src_bank,
                        uint items)
 {
     (void)stride;
-    (void)jobs;
-    const uint skew = (uint)(ulong)dst_bank & (LINE - 1);
+    const uint skew = (uint)(ulong)dst_bank & (align - 1);
     __global const uchar *src = src_bank - skew;
     __global uint4 *saved = (__global uint4 *)edges_start(scratch);
     const int up = (mode & JOB_KIND) == JOB_UP;
@@ -388,15 +388,13 @@ static void move_column(__global uchar *dst_bank,
                         __global const uchar *edges, MOVE_PARAMETERS,
                         __local uint4 *tile, uint item, uint items)
 {
-    const uint skew = (uint)(ulong)dst_bank & (LINE - 1);
+    const uint skew = (uint)(ulong)dst_bank & (align - 1);
     __global uchar *dst = dst_bank - skew;
     __global const uchar *src = src_bank - skew;
     const int up = (mode & JOB_KIND) != JOB_DOWN;
     const ulong end = skew + size; /* places from skew on are moved */
-    /* Groups walk the addresses in the direction in which each of them does. */
-    const uint number = up ? job : jobs - 1 - job;
-    const uint row = columns == 1 ? number : number / columns;
-    const ulong at = (number - row * columns) * piece_size;
+    const uint row = columns == 1 ? job : job / columns;
+    const ulong at = (job - row * columns) * piece_size;
     const uint width = (uint)min(piece_size, stride - at);
     const ulong begin = row * span; /* of the span */
     const ulong vectors = edge_vectors(distance);

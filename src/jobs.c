@@ -58,8 +58,21 @@ static void set_span(struct job_family *family, uint64_t span)
     family->pieces = (cl_uint)pieces;
 }
 
-/* A move as one job. Kernels round the destination down to a whole line, so
- * that there may be as many more places than bytes. */
+/* What places are counted from a multiple of: pieces that are stored at
+ * multiples of a tile are the fastest. */
+static uint64_t choose_align(const struct job_limits *limits, uint64_t piece)
+{
+    const uint64_t bits = limits->tile | piece;
+    return max_u64(bits & (0 - bits), JOB_LINE);
+}
+
+/* As many places as a move has at most. */
+static uint64_t count_places(const struct job_move *move, uint64_t align)
+{
+    return round_up(move->size + align - 1);
+}
+
+/* A move as one job. */
 static struct job_family whole_move(const struct job_move *move)
 {
     struct job_family family = {
@@ -70,8 +83,9 @@ static struct job_family whole_move(const struct job_move *move)
                 : move->dst < move->src ? JOB_UP
                                         : JOB_DOWN,
         .columns = 1,
+        .align = JOB_LINE,
     };
-    set_span(&family, round_up(move->size + JOB_LINE - 1));
+    set_span(&family, count_places(move, family.align));
     return family;
 }
 
@@ -102,8 +116,9 @@ static bool plan_disjoint(const struct job_limits *limits,
 {
     struct job_family family = whole_move(move);
     family.piece = choose_tile(limits, move->size);
+    family.align = (cl_uint)choose_align(limits, family.piece);
+    family.span = family.stride = count_places(move, family.align);
     family.columns = (cl_uint)divide_up(family.span, family.piece);
-    family.stride = family.span;
     family.pieces = 1;
     return add_launch(plan, family, 1);
 }
@@ -130,7 +145,8 @@ static bool plan_spans(const struct job_limits *limits,
                        const struct job_move *move, struct job_family family,
                        struct job_plan *plan)
 {
-    const uint64_t spans = divide_up(move->size + JOB_LINE - 1, family.span);
+    const uint64_t spans =
+        divide_up(count_places(move, family.align), family.span);
     family.distance = spans > 1 ? distance(move) : 0;
     return (spans == 1 || plan_save(limits, spans - 1, family, plan)) &&
            add_launch(plan, family, spans);
@@ -153,7 +169,10 @@ static bool plan_split(const struct job_limits *limits,
             span = divide_up(span, limits->tile) * limits->tile;
         }
         span = max_u64(span, divide_up(move->size, JOBS_MAX));
-        set_span(&family, min_u64(round_up(span), family.span));
+        if (span < move->size) {
+            set_span(&family, round_up(span));
+            family.align = (cl_uint)choose_align(limits, family.piece);
+        }
     }
     return plan_spans(limits, move, family, plan);
 }
@@ -173,8 +192,9 @@ static bool plan_segments(const struct job_limits *limits,
                           const struct job_move *move, struct job_plan *plan)
 {
     const uint64_t s = distance(move);
-    const uint64_t segments = divide_up(move->size + JOB_LINE - 1, s);
     struct job_family family = whole_move(move);
+    family.align = (cl_uint)choose_align(limits, s);
+    const uint64_t segments = divide_up(count_places(move, family.align), s);
     const uint64_t wanted = limits->jobs == 0 ? segments : limits->jobs;
     uint64_t rows = divide_up(wanted, count_columns(s, limits->tile));
     uint64_t pieces = segments;
@@ -194,8 +214,7 @@ static bool plan_segments(const struct job_limits *limits,
     family.columns = (cl_uint)divide_up(s, family.piece);
     family.stride = s;
     family.pieces = (cl_uint)pieces;
-    if (rows > 1)
-        family.span = pieces * s;
+    family.span = pieces * s;
     return pieces <= UINT32_MAX && plan_spans(limits, move, family, plan);
 }
 

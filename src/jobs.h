@@ -11,8 +11,7 @@
  */
 enum { JOB_DISJOINT = 0, JOB_UP = 1, JOB_DOWN = 2, JOB_KIND = 3, JOB_SAVE = 4 };
 
-/* Bytes of a line, to which kernels round the destination of a move down:
- * places of a family are counted from there. As LINE in cl/move.cl. */
+/* Bytes that memory stores at once. As LINE in cl/move.cl. */
 enum { JOB_LINE = 128 };
 
 /* Bytes that a group of a GPU takes in one round: a tile, and a sixteenth more
@@ -35,6 +34,7 @@ struct job_family {
     cl_uint mode;
     cl_uint columns;
     cl_uint pieces;
+    cl_uint align;
     cl_uint job_count;
 };
 

@@ -65,9 +65,13 @@ static void check_move(const struct job_limits *limits, uint32_t variant,
         /* kernels have 32 bits for a piece */
         for (uint32_t i = 0; i < plan.launch_count; i++)
             assert_true(plan.launches[i].piece <= GIB);
-        for (uint64_t skew = 0; skew < JOB_LINE; skew += JOB_LINE - 1) {
-            const size_t count = list_ranges(
-                &plan.launches[plan.launch_count - 1], skew, ranges);
+        const struct job_family *family = &plan.launches[plan.launch_count - 1];
+        assert_true(family->align >= 16);
+        assert_true((family->align & (family->align - 1)) == 0);
+        const uint64_t skews[] = {0, 16, JOB_LINE - 1, family->align - 1};
+        for (size_t k = 0; k < sizeof skews / sizeof skews[0]; k++) {
+            const uint64_t skew = skews[k];
+            const size_t count = list_ranges(family, skew, ranges);
             uint64_t end = skew;
             qsort(ranges, count, sizeof ranges[0], compare_ranges);
             for (size_t i = 0; i < count; i++) {
@@ -161,26 +165,26 @@ static void test_too_many(void **state)
 static struct job_family family_of(const struct job_limits *limits,
                                    uint32_t variant, uint64_t distance)
 {
-    const struct job_move move = {distance, 0, GIB, true};
+    const struct job_move move = {distance, 0, GIB, distance < GIB};
     struct job_plan plan;
 
     assert_true(job_plan_move(limits, variant, &move, &plan));
     return plan.launches[plan.launch_count - 1];
 }
 
-/* What keeps a GPU's tiles full. */
+/* What keeps a GPU's tiles full, and stored at multiples of their size. */
 static void test_full_tiles(void **state)
 {
     const struct job_limits limits =
         limits_of(CL_DEVICE_TYPE_GPU, 132, 64 * 1024, 0);
     const struct {
-        uint64_t distance, columns, piece;
-    } columns[] = {{4 * 16384, 4, 16384},
-                   {4 * 16384 + 1, 4, 16400},
-                   {4 * 17408, 4, 17408},
-                   {16385, 1, 16385},
+        uint64_t distance, columns, piece, align;
+    } columns[] = {{4 * 16384, 4, 16384, 16384},
+                   {4 * 16384 + 1, 4, 16400, 128},
+                   {4 * 17408, 4, 17408, 4096},
+                   {16385, 1, 16385, 128},
                    /* as many fewer as wider ones leave empty */
-                   {1026 * 16384 + 1, 1025, 16400}};
+                   {1026 * 16384 + 1, 1025, 16400, 128}};
     const struct {
         uint64_t distance, span;
     } spans[] = {{1, 16384},       {512, 16384},      {513, 2 * 16384},
@@ -193,12 +197,18 @@ static void test_full_tiles(void **state)
             family_of(&limits, CLMOVE_VARIANT_SEGMENTS, columns[i].distance);
         assert_int_equal(family.columns, columns[i].columns);
         assert_int_equal(family.piece, columns[i].piece);
+        assert_int_equal(family.align, columns[i].align);
     }
     for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
         const struct job_family family =
             family_of(&limits, CLMOVE_VARIANT_SPLIT, spans[i].distance);
         assert_int_equal(family.span, spans[i].span);
+        assert_int_equal(family.align, 16384);
     }
+    const struct job_family disjoint =
+        family_of(&limits, CLMOVE_VARIANT_DISJOINT, GIB);
+    assert_int_equal(disjoint.piece, 16384);
+    assert_int_equal(disjoint.align, 16384);
 }
 
 int main(void)

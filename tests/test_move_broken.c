@@ -49,7 +49,8 @@ struct broken {
 #define LAST_SPAN_FIRST                                                        \
     {                                                                          \
         "move.cl", "MOVE_ARGUMENTS(family, (uint)get_group_id(0)), tile,",     \
-            "MOVE_ARGUMENTS(family, family.job_count - 1u - "                  \
+            "MOVE_ARGUMENTS(family, family.mode == JOB_UP ? "                  \
+            "family.job_count - 1u - (uint)get_group_id(0) : "                 \
             "(uint)get_group_id(0)), tile,",                                   \
             1                                                                  \
     }

@@ -220,7 +220,7 @@ static bool find_ends(struct running *run, const struct job_family *family,
          !find(run, run->params->bank_limit, family->edge, 0, &ends->edges)))
         return false;
     ends->edges = (ends->edges + 15) / 16 * 16;
-    ends->skew = ends->dst % 16;
+    ends->skew = ends->dst % family->align;
     ends->end = ends->skew + family->size;
     return true;
 }
