@@ -62,7 +62,7 @@ struct plan_launch {
 /* Everything that was decided.
  *
  * Memory: planning takes 132 bytes for every row that does something; then, for
- * every move, 24 bytes (up to 4 KiB) or 112, and 16 for each of its jobs
+ * every move, 24 bytes (up to 4 KiB) or 120, and 16 for each of its jobs
  * (jobs.tile bytes, or a column of a span), in each launch that it is part of:
  * one, or two when it is endangered (four when sliced) or saves edges. Lists
  * may be twice as long as what they hold. */
@@ -125,6 +125,11 @@ clmove_status plan_place_scratch(const struct clmove_log *log,
 clmove_status plan_make_launches(const struct clmove_log *log,
                                  const struct plan_params *params,
                                  struct plan *plan);
+
+/* The limits of a move of `size` bytes: it has a part of the jobs that keep the
+ * device busy. */
+struct job_limits plan_limits(const struct plan_params *params,
+                              const struct plan *plan, uint64_t size);
 
 /* The move as src/jobs.h sees it. */
 struct job_move plan_job_move(const struct plan_params *params,

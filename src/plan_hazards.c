@@ -16,6 +16,15 @@ static uint32_t dst_root(const struct plan_params *params,
     return params->spaces[move->dst_space].root;
 }
 
+struct job_limits plan_limits(const struct plan_params *params,
+                              const struct plan *plan, uint64_t size)
+{
+    struct job_limits limits = params->jobs;
+    if (limits.jobs > 0)
+        limits.jobs = max_u64(limits.jobs / (plan->info.moved_size / size), 1);
+    return limits;
+}
+
 struct job_move plan_job_move(const struct plan_params *params,
                               const struct plan_move *move)
 {
@@ -115,6 +124,7 @@ static clmove_status place_edges(const struct clmove_log *log,
         if (!plan_overlaps(move))
             continue;
         const struct job_move job = plan_job_move(params, move);
+        const struct job_limits limits = plan_limits(params, plan, move->size);
         CHECK(params->variant != CLMOVE_VARIANT_DISJOINT,
               CLMOVE_INVALID_ARGUMENT,
               "variant is disjoint, and the move of %llu bytes to byte %llu of "
@@ -123,7 +133,7 @@ static clmove_status place_edges(const struct clmove_log *log,
               (unsigned long long)(move->dst -
                                    params->spaces[move->dst_space].origin),
               move->dst_space);
-        CHECK(job_plan_move(&params->jobs, move->variant, &job, &jobs),
+        CHECK(job_plan_move(&limits, move->variant, &job, &jobs),
               CLMOVE_UNSUPPORTED,
               "a move of %llu bytes has too many jobs for the variant %s",
               (unsigned long long)move->size,

@@ -233,11 +233,12 @@ static clmove_status add_copy(struct builder *builder, struct end from,
     const struct clmove_log *log = builder->log;
     clmove_status status = CLMOVE_SUCCESS;
     const struct job_move move = {from.at, to.at, size, false};
+    const struct job_limits limits =
+        plan_limits(builder->params, builder->plan, size);
     struct job_plan jobs;
     if (is_small(builder, size))
         return add_small(builder, from, to, size);
-    CHECK(job_plan_move(&builder->params->jobs, CLMOVE_VARIANT_DISJOINT, &move,
-                        &jobs),
+    CHECK(job_plan_move(&limits, CLMOVE_VARIANT_DISJOINT, &move, &jobs),
           CLMOVE_UNSUPPORTED, "a move of %llu bytes has too many jobs",
           (unsigned long long)size);
     status = add_family(builder, &jobs.launches[0], from.binding, to.binding);
@@ -262,9 +263,11 @@ static clmove_status add_overlapping(struct builder *builder,
                                      const struct plan_move *move,
                                      uint32_t index)
 {
+    const struct job_limits limits =
+        plan_limits(builder->params, builder->plan, move->size);
     struct job_plan jobs;
     const struct job_move job = plan_job_move(builder->params, move);
-    job_plan_move(&builder->params->jobs, move->variant, &job, &jobs);
+    job_plan_move(&limits, move->variant, &job, &jobs);
     const struct end from = place(builder, move->src_space, 0);
     const struct end to = place(builder, move->dst_space, 0);
     struct job_family *family = &jobs.launches[index];

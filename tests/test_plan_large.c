@@ -237,7 +237,7 @@ static void test_shifts(void **state)
     assert_int_equal(plan.info.overlapping_count, COUNT);
     /* A family and a chunk, in lists up to twice as long. */
     assert_true(plan.memory <=
-                (uint64_t)COUNT * (160 + 2 * (112 + 16)) + 65536);
+                (uint64_t)COUNT * (160 + 2 * (120 + 16)) + 65536);
     plan_release(&plan);
 }
 
@@ -268,6 +268,48 @@ static void test_huge(void **state)
     params.scratch_limit = 1 << 20;
     assert_int_equal(plan_make(NULL, &params, &plan), CLMOVE_OUT_OF_RANGE);
     plan_release(&plan);
+}
+
+/* Moves share the jobs that keep a device busy: each alone is cut into as many
+ * small tiles as that takes, many of them into whole ones. */
+static void test_shared_jobs(void **state)
+{
+    enum { MIB = 1 << 20, MOVES = 1000, TILE = 16 * 1024, JOBS = 528 };
+    struct large *large = *state;
+    const struct plan_space spaces[2] = {
+        {.size = 2ull * MOVES * MIB},
+        {.root = 1, .binding = 1, .size = 2ull * MOVES * MIB}};
+    struct plan_params params = {.spaces = spaces,
+                                 .space_count = 2,
+                                 .regions = large->regions,
+                                 .jobs = {.tile = TILE,
+                                          .tile_min = TILE / 8,
+                                          .jobs = JOBS,
+                                          .span = TILE,
+                                          .split_max = TILE},
+                                 .binding_count = 2,
+                                 .bank_limit = 2};
+    for (int overlapping = 0; overlapping < 2; overlapping++) {
+        for (uint32_t count = 1; count <= MOVES; count += MOVES - 1) {
+            struct plan plan;
+            for (uint64_t i = 0; i < count; i++) {
+                large->regions[i] =
+                    (struct clmove_region){.dst_memory = !overlapping,
+                                           .src_offset = 2 * i * MIB + 16,
+                                           .dst_offset = 2 * i * MIB,
+                                           .size = MIB};
+            }
+            params.region_count = count;
+            assert_int_equal(plan_make(NULL, &params, &plan), CLMOVE_SUCCESS);
+            if (overlapping) /* one span each, and no edges */
+                assert_int_equal(plan.info.scratch_size == 0, count > 1);
+            else
+                assert_true(count == 1
+                                ? plan.chunk_count >= JOBS * 9 / 10
+                                : plan.chunk_count <= count * (MIB / TILE + 1));
+            plan_release(&plan);
+        }
+    }
 }
 
 static int setup(void **state)
@@ -301,7 +343,7 @@ int main(void)
         cmocka_unit_test(test_cycle),       cmocka_unit_test(test_fans),
         cmocka_unit_test(test_wide_source), cmocka_unit_test(test_combs),
         cmocka_unit_test(test_permutation), cmocka_unit_test(test_shifts),
-        cmocka_unit_test(test_huge),
+        cmocka_unit_test(test_huge),        cmocka_unit_test(test_shared_jobs),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
