@@ -1,6 +1,6 @@
 /* What every kernel shares: limits, banks, how bytes are cut and loaded. */
 
-/* Macros: CLMOVE_BANKS, CLMOVE_CPU, CLMOVE_HELD. The library sets
+/* Macros: CLMOVE_BANKS, CLMOVE_CPU, CLMOVE_HELD, CLMOVE_GROUP. The library sets
  * them; the values here let a file compile alone. */
 #ifndef CLMOVE_COMMON
 #define CLMOVE_COMMON
@@ -19,6 +19,19 @@
 /* Values that a work-item holds in registers between its loads and stores. */
 #ifndef CLMOVE_HELD
 #define CLMOVE_HELD 8
+#endif
+
+/* Work-items of the groups that move most: a number that the compiler has to
+ * know, or 0 for any. */
+#ifndef CLMOVE_GROUP
+#define CLMOVE_GROUP 0
+#endif
+#if CLMOVE_GROUP > 0
+#define MOVER __attribute__((reqd_work_group_size(CLMOVE_GROUP, 1, 1)))
+#define MOVER_ITEMS ((uint)CLMOVE_GROUP)
+#else
+#define MOVER
+#define MOVER_ITEMS ((uint)get_local_size(0))
 #endif
 
 /* In front of a loop whose speed matters little: copies of its body would only

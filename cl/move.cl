@@ -24,7 +24,7 @@
  *   group's.
  * All barriers stand in flow that is uniform for the group.
  *
- * Macros: those of common.cl, CLMOVE_TILE.
+ * Macros: those of common.cl, CLMOVE_TILE, CLMOVE_BATCH_SLICE.
  */
 
 #ifndef CLMOVE_COMMON
@@ -545,10 +545,10 @@ __kernel void clmove_batch(BANK_EACH(BANK_PARAMETER) __global uchar *scratch,
  * clmove_batch_device moves entries that are listed in device memory. Reads the
  * lists and the sources, writes the destinations and the faults. Entries do not
  * touch each other (the caller's promise). An entry that overlaps itself is one
- * group's work; any other is cut into tiles that disjoint groups share. The
- * work is numbered by every group alike, from lists that the launch only reads.
- * A fault is written by one item: of the first group if all groups look at all
- * entries, else of the group that looks at the entry.
+ * group's work; any other is cut into tiles, which are disjoint. Groups form
+ * teams: each looks at slices of its own, whose tiles its groups number alike,
+ * from lists that the launch only reads, and take by turns. A fault is written
+ * by one item, of the first group of a team.
  */
 #ifndef CLMOVE_BATCH_SLICE
 #define CLMOVE_BATCH_SLICE 256
@@ -556,9 +556,8 @@ __kernel void clmove_batch(BANK_EACH(BANK_PARAMETER) __global uchar *scratch,
 #define DEVICE_TILE 32768ul
 #define WHOLE_PIECE (1ul << 30) /* sizes of pieces have 32 bits */
 
-/* Up to this many slices all groups share every entry; above, a slice is the
- * work of one group, since looking at all of them would cost more than it
- * balances. */
+/* Up to this many slices all groups are one team; above, there is a team for
+ * each slice, since looking at all of them would cost more than it balances. */
 #define SHARED_SLICES 16ul
 
 struct entry_lists {
@@ -576,7 +575,7 @@ struct entry {
 };
 
 /* Entry i, checked; *fault is 1 where it lies outside its base. */
-static struct entry read_entry(const struct entry_lists *lists, ulong i,
+static struct entry read_entry(__local const struct entry_lists *lists, ulong i,
                                int *fault)
 {
     struct entry entry = {lists->src_base, lists->dst_base, 0};
@@ -613,26 +612,53 @@ static ulong entry_tiles(const struct entry *entry)
     return overlaps_itself(entry) ? 1ul : (entry->size - 1) / DEVICE_TILE + 1ul;
 }
 
-/* An entry's tile, or all of an entry that overlaps itself. */
-static void move_entry(const struct entry *entry, ulong number,
-                       __local uint4 *tile, uint item, uint items)
+/* What a group moves at once: a tile of an entry, or all of an entry that
+ * overlaps itself. */
+struct share {
+    __global const uchar *src;
+    __global uchar *dst;
+    ulong size;
+    uint up;
+};
+
+/* Finds tile `number` of the slice that begins with entry `first`: the item
+ * that looks at its entry writes it down for all. */
+static void find_share(__local const struct entry_lists *lists, ulong first,
+                       __local const ulong *sums, ulong number,
+                       __local struct share *share, uint item, uint items)
 {
-    const int whole = overlaps_itself(entry);
-    const int up = entry->dst < entry->src;
-    const ulong most = whole ? WHOLE_PIECE : DEVICE_TILE;
-    const ulong begin = whole ? 0 : number * DEVICE_TILE;
-    const ulong end = whole ? entry->size : min(begin + most, entry->size);
-    for (ulong done = begin; done < end; done += most) {
-        const uint size = (uint)min(end - done, most);
-        const ulong at = up || !whole ? done : end - done - size;
-        move_piece(entry->dst + at, entry->src + at, entry->src, size, size, up,
-                   tile, item, items);
+    barrier(CLK_LOCAL_MEM_FENCE); /* the last one has been read */
+    for (uint i = item; i < CLMOVE_BATCH_SLICE; i += items) {
+        const ulong before = i == 0 ? 0 : sums[i - 1];
+        if (number < before || number >= sums[i])
+            continue;
+        int fault = 0;
+        const struct entry entry = read_entry(lists, first + i, &fault);
+        const int whole = overlaps_itself(&entry);
+        const ulong begin = whole ? 0 : (number - before) * DEVICE_TILE;
+        share->src = entry.src + begin;
+        share->dst = entry.dst + begin;
+        share->size = whole ? entry.size : min(entry.size - begin, DEVICE_TILE);
+        share->up = entry.dst < entry.src;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+static void move_share(__local const struct share *share, __local uint4 *tile,
+                       uint item, uint items)
+{
+    const uint pieces = (uint)((share->size - 1) / WHOLE_PIECE) + 1;
+    for (uint done = 0; done < pieces; done++) {
+        const ulong at = (share->up ? done : pieces - 1 - done) * WHOLE_PIECE;
+        const uint size = (uint)min(share->size - at, WHOLE_PIECE);
+        move_piece(share->dst + at, share->src + at, share->src, size, size,
+                   (int)share->up, tile, item, items);
     }
 }
 
 /* The tiles of entries [first, end): sums[i] becomes those of entries up to and
  * with first + i. Returns the total. `sums` has two halves. */
-static ulong number_tiles(const struct entry_lists *lists, ulong first,
+static ulong number_tiles(__local const struct entry_lists *lists, ulong first,
                           uint count, __local ulong *sums, __global int *faults,
                           uint item, uint items)
 {
@@ -648,6 +674,7 @@ static ulong number_tiles(const struct entry_lists *lists, ulong first,
         sums[i] = tiles;
     }
     uint from = 0;
+    ROLLED
     for (uint reach = 1; reach < CLMOVE_BATCH_SLICE; reach *= 2) {
         const uint to = CLMOVE_BATCH_SLICE - from;
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -674,57 +701,60 @@ struct device_batch {
     ulong sizes_are_int32;
 };
 
-__kernel void clmove_batch_device(__global uchar *src_base,
-                                  __global uchar *dst_base,
-                                  __global const uchar *src_offsets,
-                                  __global const uchar *dst_offsets,
-                                  __global const uchar *sizes,
-                                  __global uchar *faults,
-                                  const struct device_batch batch)
+/* A fixed size of groups, which keeps this kernel from the limit on registers
+ * that the others have on NVIDIA: it needs more. */
+MOVER __kernel void clmove_batch_device(__global uchar *src_base,
+                                        __global uchar *dst_base,
+                                        __global const uchar *src_offsets,
+                                        __global const uchar *dst_offsets,
+                                        __global const uchar *sizes,
+                                        __global uchar *faults,
+                                        const struct device_batch batch)
 {
-    const ulong count = batch.count;
+    /* In local memory, since registers are for what is moved. */
+    __local struct entry_lists lists;
     __local ulong sums[CLMOVE_BATCH_SLICE * 2];
+    __local struct share share;
     __local uint4 tile[TILE_VECTORS];
     const uint item = (uint)get_local_id(0);
-    const uint items = (uint)get_local_size(0);
-    const ulong group = get_group_id(0);
-    const ulong groups = get_num_groups(0);
-    const ulong slices = (count + CLMOVE_BATCH_SLICE - 1) / CLMOVE_BATCH_SLICE;
-    const int shared = slices <= SHARED_SLICES;
-    const struct entry_lists lists = {
-        src_base + batch.src_base,
-        dst_base + batch.dst_base,
-        batch.src_size,
-        batch.dst_size,
-        (__global const long *)(src_offsets + batch.src_offsets),
-        (__global const long *)(dst_offsets + batch.dst_offsets),
-        sizes + batch.sizes,
-        (uint)batch.sizes_are_int32};
-    __global int *fault_list = faults == 0 || (shared && group != 0)
+    const uint items = MOVER_ITEMS;
+    const uint group = (uint)get_group_id(0);
+    const uint groups = (uint)get_num_groups(0);
+    const ulong slices =
+        (batch.count + CLMOVE_BATCH_SLICE - 1) / CLMOVE_BATCH_SLICE;
+    const uint teams =
+        slices <= SHARED_SLICES ? 1 : (uint)min(slices, (ulong)groups);
+    const uint member = group / teams;
+    const uint team = group - member * teams;
+    const uint members = (groups - team + teams - 1) / teams;
+    __global int *fault_list = faults == 0 || member != 0
                                    ? 0
                                    : (__global int *)(faults + batch.faults);
-    ulong numbered = 0; /* tiles of earlier slices */
-    for (ulong slice = shared ? 0 : group; slice < slices;
-         slice += shared ? 1 : groups) {
+    ulong number = member; /* this group's next tile */
+    if (item == 0) {
+        lists.src_base = src_base + batch.src_base;
+        lists.dst_base = dst_base + batch.dst_base;
+        lists.src_size = batch.src_size;
+        lists.dst_size = batch.dst_size;
+        lists.src_offsets =
+            (__global const long *)(src_offsets + batch.src_offsets);
+        lists.dst_offsets =
+            (__global const long *)(dst_offsets + batch.dst_offsets);
+        lists.sizes = sizes + batch.sizes;
+        lists.sizes_are_int32 = (uint)batch.sizes_are_int32;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (ulong slice = team; slice < slices; slice += teams) {
         const ulong first = slice * CLMOVE_BATCH_SLICE;
         const uint in_slice =
-            (uint)min(count - first, (ulong)CLMOVE_BATCH_SLICE);
+            (uint)min(batch.count - first, (ulong)CLMOVE_BATCH_SLICE);
         const ulong total = number_tiles(&lists, first, in_slice, sums,
                                          fault_list, item, items);
-        /* This group's first tile in the slice, and the step to its next. */
-        ulong number =
-            shared ? (group + groups - numbered % groups) % groups : 0;
-        uint i = 0;
-        for (; number < total; number += shared ? groups : 1) {
-            int fault = 0;
-            /* Bounded: PoCL 3.1 cannot cut a kernel at a loop without end. */
-            while (i < CLMOVE_BATCH_SLICE - 1 && sums[i] <= number)
-                i++;
-            const struct entry entry = read_entry(&lists, first + i, &fault);
-            move_entry(&entry, number - (i == 0 ? 0 : sums[i - 1]), tile, item,
-                       items);
+        for (; number < total; number += members) {
+            find_share(&lists, first, sums, number, &share, item, items);
+            move_share(&share, tile, item, items);
         }
-        numbered += total;
+        number -= total;              /* in the team's next slice */
         barrier(CLK_LOCAL_MEM_FENCE); /* sums are written again */
     }
 }

@@ -27,14 +27,6 @@
 #ifndef CLMOVE_SSM_COPY
 #define CLMOVE_SSM_COPY
 
-#if CLMOVE_GROUP > 0
-#define MOVER __attribute__((reqd_work_group_size(CLMOVE_GROUP, 1, 1)))
-#define MOVER_ITEMS ((uint)CLMOVE_GROUP)
-#else
-#define MOVER
-#define MOVER_ITEMS ((uint)get_local_size(0))
-#endif
-
 /* Mirrors of the structures in src/ssm_tiles.h. */
 enum { CONV_SD = 1, CONV_DS = 2, TEMPORAL = 3, SD_TO_DS = 4, DS_TO_SD = 5 };
 

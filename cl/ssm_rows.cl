@@ -13,8 +13,7 @@
  * this one is stored: other rows, and no vector reaches beyond its piece. On a
  * CPU an item owns rows, and loads each value before it stores what it held.
  *
- * Macros: those of common.cl; CLMOVE_STAGE: bytes of a piece, a multiple of 16;
- * CLMOVE_GROUP.
+ * Macros: those of common.cl; CLMOVE_STAGE: bytes of a piece, a multiple of 16.
  */
 
 #ifndef CLMOVE_COMMON
@@ -22,12 +21,6 @@
 #endif
 #ifndef CLMOVE_SSM_ROWS
 #define CLMOVE_SSM_ROWS
-
-/* Work-items in a group of the kernels that copy states, for compilers that
- * have to know; 0: any number. The kernels are right with each. */
-#ifndef CLMOVE_GROUP
-#define CLMOVE_GROUP 0
-#endif
 
 #ifndef CLMOVE_STAGE
 #define CLMOVE_STAGE 8192

@@ -44,6 +44,8 @@ void program_options(const struct variant *variant,
     const bool moves = part == &program_parts[0];
     /* 1.2 is what the kernels need, and every device that is not refused has
      * it. */
+    const uint32_t group =
+        moves ? variant->move_group_size : variant->group_size;
     const int length =
         snprintf(options, size,
                  "-cl-std=CL1.2 -DCLMOVE_BANKS=%u -DCLMOVE_SLICE_ROWS=%u "
@@ -52,7 +54,7 @@ void program_options(const struct variant *variant,
                  bank_count, variant->slice_rows, variant->stage_size,
                  variant->batch_slice, variant->cpu, variant->move_tile,
                  moves ? variant->move_held : variant->state_held,
-                 variant->fixed_groups && !moves ? variant->group_size : 0);
+                 variant->fixed_groups ? group : 0);
     if (moves && variant->move_registers > 0)
         snprintf(options + length, size - (size_t)length,
                  " -cl-nv-maxrregcount=%u", variant->move_registers);

@@ -105,8 +105,9 @@ struct variant variant_choose(const struct clmove_device_info *info,
         .batch_slice = 16,
         .state_held = 8,
         .move_tile = 4096,
-        /* Each of these looks at every entry of a small batch. */
-        .entry_groups = (uint32_t)min_u64(units * 8, 1u << 20),
+        /* Each of these looks at every entry of a small batch; what they do
+         * is shared out beforehand, so that none should wait for its turn. */
+        .entry_groups = (uint32_t)min_u64(units * 4, 1u << 20),
     };
     if (variant.cpu)
         choose_cpu(&variant, units);
@@ -122,8 +123,7 @@ struct variant variant_choose(const struct clmove_device_info *info,
     }
     if (wishes->group_count != 0) {
         variant.group_count = wishes->group_count;
-        variant.entry_groups =
-            (uint32_t)min_u64(variant.entry_groups, wishes->group_count);
+        variant.entry_groups = wishes->group_count;
     }
     if (wishes->tile_size != 0)
         apply_tile_size(&variant, wishes->tile_size);

@@ -1,6 +1,7 @@
 /* Batches whose entries lie in device memory. */
 
 #include "compare.h"
+#include "edit.h"
 #include "moving.h"
 #include "runner.h"
 #include "testing.h"
@@ -156,8 +157,9 @@ static void check(struct clmove_engine *engine, struct lists *lists,
     assert_true(moving_check(&lists->sizes, test, detail));
 }
 
+/* The last but one has several groups for each of 17 slices of a CPU. */
 static const struct moving_shape shapes[] = {
-    {0, 0, 0, 0}, {0, 3, 0, 1}, {64, 0, 0, 1}, {3, 1, 0, 1}};
+    {0, 0, 0, 0}, {0, 3, 0, 1}, {64, 0, 0, 1}, {0, 70, 0, 0}, {3, 1, 0, 1}};
 
 /* Entries side by side in slots, each overlapping itself left or right, or onto
  * itself, or skipped in one of several ways. */
@@ -293,35 +295,75 @@ static void test_bounds(void **state)
     moving_close(&dst);
 }
 
-/* One entry of some MiB among tiny ones; it may overlap itself. */
+/* Entries that overlap themselves in more than one piece, each of 4 KiB here
+ * and of 1 GiB in the real text. */
+static void test_pieces(void **state)
+{
+    enum { COUNT = 6, SLOT = 50000 };
+    const struct text_edit edits[] = {moving_gpu_edit,
+                                      {"move.cl",
+                                       "#define WHOLE_PIECE (1ul << 30)",
+                                       "#define WHOLE_PIECE (1ul << 12)", 1}};
+    const size_t size = (size_t)COUNT * SLOT;
+    struct test_device *device = *state;
+    struct edited_folder folder;
+    struct clmove_engine *engine;
+    struct moving memory;
+    struct lists lists;
+    const struct bases bases = {&memory, &memory, 0, 0, size, size};
+
+    edited_folder_open(&folder, TEST_KERNEL_PATH, edits, 2);
+    engine = moving_engine_of(device, &shapes[0], folder.path);
+    edited_folder_close(&folder);
+    moving_open(&memory, device, MOVING_BUFFER, size);
+    open_lists(&lists, device, MOVING_BUFFER, COUNT, 0);
+    for (int64_t i = 0; i < COUNT; i++) {
+        const int64_t shift = i < 2 ? 5 : i < 4 ? 4096 : 5000;
+        const int64_t at = i * SLOT;
+        set_entry(&lists, (size_t)i, i % 2 ? at : at + shift,
+                  i % 2 ? at + shift : at,
+                  i < 4 ? SLOT - shift : INT64_C(3) * 4096);
+    }
+    check(engine, &lists, &bases, __func__, "pieces");
+    close_lists(&lists);
+    moving_close(&memory);
+    clmove_engine_destroy(&engine);
+}
+
+/* One entry of some MiB among tiny ones, of which there are few or more than 16
+ * slices; it may overlap itself. */
 static void test_one_huge(void **state)
 {
-    enum { COUNT = 400, HUGE_SIZE = 3 << 20 };
+    enum { MOST = 4200, HUGE_SIZE = 3 << 20 };
+    static const struct moving_shape many_groups = {.group_count = 600};
     struct test_device *device = *state;
+    struct clmove_engine *engine = moving_engine(device, &many_groups);
     char detail[64];
 
-    for (int kind = 0; kind < 3; kind++) {
+    for (int kind = 0; kind < 6; kind++) {
+        const size_t count = kind < 3 ? 200 : MOST;
         struct moving memory;
         struct lists lists;
-        const size_t size = 2 * HUGE_SIZE + COUNT * 40 + 100;
+        const size_t size = 2 * HUGE_SIZE + count * 40 + 100;
         const struct bases bases = {&memory, &memory, 0, 0, size, size};
         moving_open(&memory, device, MOVING_BUFFER, size);
-        open_lists(&lists, device, MOVING_BUFFER, COUNT, 0);
-        for (size_t i = 0; i < COUNT; i++) {
+        open_lists(&lists, device, MOVING_BUFFER, count, 0);
+        for (size_t i = 0; i < count; i++) {
             const int64_t at = (int64_t)i * 40 + 1;
             set_entry(&lists, i, at, at + 13, 1 + (int64_t)i % 20);
         }
-        const int64_t huge = COUNT * 40 + 5;
-        set_entry(&lists, 123, kind == 1 ? huge + 17 : huge,
-                  kind == 0   ? huge + HUGE_SIZE + 3
-                  : kind == 1 ? huge
-                              : huge + 16,
+        const int64_t huge = (int64_t)count * 40 + 5;
+        set_entry(&lists, 123, kind % 3 == 1 ? huge + 17 : huge,
+                  kind % 3 == 0   ? huge + HUGE_SIZE + 3
+                  : kind % 3 == 1 ? huge
+                                  : huge + 16,
                   HUGE_SIZE);
         snprintf(detail, sizeof(detail), "kind %d", kind);
-        check(device->engine, &lists, &bases, __func__, detail);
+        check(engine, &lists, &bases, __func__, detail);
         close_lists(&lists);
         moving_close(&memory);
     }
+    clmove_engine_destroy(&engine);
 }
 
 /* Lists and bases in every kind of memory, in pairs. */
@@ -556,6 +598,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_one_huge),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_overlapping_bases),

@@ -106,8 +106,8 @@ static const struct broken bound_forgotten = {
 static const struct broken entry_swapped = {
     "entry's direction swapped",
     1,
-    {{"move.cl", "const int up = entry->dst < entry->src;",
-      "const int up = entry->dst > entry->src;", 1}}};
+    {{"move.cl", "share->up = entry.dst < entry.src;",
+      "share->up = entry.dst > entry.src;", 1}}};
 
 /* An engine with the broken text, as a GPU gets it. */
 static struct clmove_engine *broken_engine(struct test_device *device,

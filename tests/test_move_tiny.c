@@ -226,20 +226,25 @@ static void test_more_batches(void **state)
 }
 
 /* Lists in device memory: skipped entries, both directions, one that several
- * groups could share; faults. */
+ * groups could share; faults; slices, of which one has nothing to do. */
 static void test_device_batch(void **state)
 {
-    enum { COUNT = 9, BASE = 3001 };
-    static const int64_t entries[3][COUNT] = {
+    enum { ENTRIES = 9, COUNT = 600, BASE = 3001 };
+    static const int64_t entries[3][ENTRIES] = {
         {0, 250, 400, -1, 600, 2990, 700, 1000, 1500}, /* sources */
         {33, 201, 400, 5, -1, 650, 2999, 1016, 1483},  /* destinations */
         {100, 97, 80, 4, 4, 12, 3, 333, 333},          /* sizes */
     };
     struct test_device *device = *state;
     struct moving moving, lists[3], faults;
-    int64_t sizes[COUNT];
+    int64_t numbers[3][COUNT];
 
-    memcpy(sizes, entries[2], sizeof(sizes));
+    for (int list = 0; list < 3; list++) {
+        memset(numbers[list], -1, sizeof(numbers[list]));
+        for (int i = 0; i < ENTRIES; i++) {
+            numbers[list][i < 5 ? i : COUNT - i] = entries[list][i];
+        }
+    }
     for (size_t s = 0; s < 2; s++) {
         struct clmove_engine *engine = moving_engine(device, &shapes[s]);
         struct clmove_device_batch params = {.count = COUNT};
@@ -249,7 +254,7 @@ static void test_device_batch(void **state)
         moving_fill(&faults, 2);
         for (int i = 0; i < 3; i++) {
             moving_open(&lists[i], device, MOVING_BUFFER, COUNT * 8);
-            moving_load(&lists[i], entries[i]);
+            moving_load(&lists[i], numbers[i]);
         }
         params.src_base = params.dst_base = moving_memory(&moving, 0);
         params.src_offsets = moving_memory(&lists[0], 0);
@@ -265,9 +270,9 @@ static void test_device_batch(void **state)
             .dst_base = moving.expected,
             .src_size = BASE,
             .dst_size = BASE,
-            .src_offsets = entries[0],
-            .dst_offsets = entries[1],
-            .sizes = sizes,
+            .src_offsets = numbers[0],
+            .dst_offsets = numbers[1],
+            .sizes = numbers[2],
             .faults = (int32_t *)(void *)faults.expected,
             .count = COUNT}));
         assert_true(moving_check(&moving, __func__, "entries"));

@@ -37,10 +37,10 @@ struct clmove_engine_params {
     /// what suits the device. Clamped to what the device and the kernel allow;
     /// every value from 1 up gives the same bytes.
     uint32_t group_size;
-    /// Work-groups of a launch that copies states, and at most of one that
-    /// moves entries listed on the device. Other moves take a group for each
-    /// piece. 0: the environment's CLMOVE_GROUP_COUNT, else what suits the
-    /// device. At most 1048576; every value from 1 up gives the same bytes.
+    /// Work-groups of a launch that copies states, or moves entries listed on
+    /// the device. Other moves take a group for each piece. 0: the
+    /// environment's CLMOVE_GROUP_COUNT, else what suits the device. At most
+    /// 1048576; every value from 1 up gives the same bytes.
     uint32_t group_count;
     /// Bytes that one group moves before it takes the next piece. 0: the
     /// environment's CLMOVE_TILE_SIZE, else what suits the device. 16 to
