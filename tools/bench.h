@@ -88,6 +88,10 @@ enum {
 extern const struct bench_subject bench_move, bench_batch, bench_states,
     bench_host, bench_replay;
 
+/* Large batches, a part of bench_batch. */
+uint64_t bench_bulk_rows(void);
+bool bench_bulk_run(struct bench *bench);
+
 /* An empty command of clmove's, as a side; the context is the session. */
 bool bench_enqueue_nothing(void *session, cl_command_queue queue, uint32_t turn,
                            cl_event *event);

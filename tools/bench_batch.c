@@ -256,7 +256,7 @@ static bool has_room(const struct bench *bench)
 
 static uint64_t count_rows(const struct bench *bench)
 {
-    return has_room(bench) ? 9 : 5;
+    return (has_room(bench) ? 9 : 5) + bench_bulk_rows();
 }
 
 static bool run(struct bench *bench)
@@ -264,7 +264,7 @@ static bool run(struct bench *bench)
     return time_moves(bench, 16, 1) && time_moves(bench, 1, 1) &&
            (!has_room(bench) || (time_moves(bench, 16, COLD_BATCHES) &&
                                  time_moves(bench, 1, COLD_BATCHES))) &&
-           time_planning(bench);
+           time_planning(bench) && bench_bulk_run(bench);
 }
 
 const struct bench_subject bench_batch = {
@@ -272,7 +272,11 @@ const struct bench_subject bench_batch = {
     "128 moves of 32 KiB in one batch, against an empty kernel and the\n"
     "baseline (see states), which must leave the same bytes, and the\n"
     "planning of 100000 disjoint entries on the host; cold batches work\n"
-    "on other bytes each time, more of them than caches hold",
+    "on other bytes each time, more of them than caches hold. Then 1 GiB (or\n"
+    "less, as moves) in entries of 1 MiB and of 64 KiB, planned by the host\n"
+    "and listed on the device, against clEnqueueCopyBuffer of as many bytes.\n"
+    "The first batch of each kind must leave the right bytes, or the run\n"
+    "fails",
     CLMOVE_PART_MOVES,
     BENCH_TAKES_ONLY,
     true,

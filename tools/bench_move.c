@@ -1,10 +1,9 @@
 /* Single moves against clEnqueueCopyBuffer of as many disjoint bytes. */
 
-#include "bench.h"
+#include "bench_bytes.h"
 
 #include "hex.h"
 #include "kernels.h"
-#include "random.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -46,24 +45,6 @@ struct work {
     bool apart; /* from buffers[0] to buffers[1] */
     uint32_t variant;
 };
-
-/* Bytes of the large moves: beyond every cache, and what the device has. */
-static uint64_t full_size(const struct bench *bench)
-{
-    const struct clmove_device_info *device = &bench->session->device;
-    bool cpu = (device->type & CL_DEVICE_TYPE_CPU) != 0;
-    uint64_t size = UINT64_C(1) << 30;
-    if (cpu || bench->quick)
-        size = UINT64_C(128) << 20;
-    if (cpu && bench->quick)
-        size = UINT64_C(32) << 20;
-    uint64_t usable = device->global_size / 8;
-    if (usable > device->max_allocation / 2)
-        usable = device->max_allocation / 2;
-    while (size > usable && size > 1 << 20)
-        size /= 2;
-    return size;
-}
 
 /* Those of an ascending list that are below `limit`: as shifts they leave an
  * overlap. */
@@ -126,20 +107,6 @@ static bool enqueue_copy(void *context, cl_command_queue queue, uint32_t turn,
 
 enum { CHUNK = 4 << 20, GUARD = 1 << 20 };
 
-/* What `fill` has put at bytes [at, at + size) of a buffer. The words that they
- * lie in are written: 8 bytes more than size at most. */
-static void pattern(uint32_t buffer, uint64_t at, size_t size,
-                    unsigned char *bytes)
-{
-    const size_t skipped = (size_t)(at % 8);
-    for (size_t i = 0; i < size + skipped; i += 8) {
-        uint64_t word =
-            random_mix(buffer + (at + i) / 8 * UINT64_C(0x9e3779b97f4a7c15));
-        memcpy(bytes + i, &word, sizeof word);
-    }
-    memmove(bytes, bytes + skipped, size);
-}
-
 static bool fill(const struct work *work)
 {
     bool fine = true;
@@ -154,11 +121,11 @@ static void expect(const struct work *work, uint64_t at, size_t size)
     const uint64_t end = work->dst + work->size;
     const uint64_t first = at > work->dst ? at : work->dst;
     const uint64_t last = at + size < end ? at + size : end;
-    pattern(work->apart, at, size, work->expected);
+    bench_pattern(work->apart, at, size, work->expected);
     if (first >= last)
         return;
-    pattern(0, first - work->dst + work->src, (size_t)(last - first),
-            work->found);
+    bench_pattern(0, first - work->dst + work->src, (size_t)(last - first),
+                  work->found);
     memcpy(work->expected + (first - at), work->found, (size_t)(last - first));
 }
 
@@ -291,7 +258,7 @@ static bool time_more(struct bench *bench, struct work *work, uint64_t full)
 
 static uint64_t count_rows(const struct bench *bench)
 {
-    uint64_t full = full_size(bench);
+    uint64_t full = bench_full_size(bench);
     int count = (count_below(shifts, SHIFTS, full) + count_sizes(full)) * 2;
     if (!bench->quick)
         count +=
@@ -330,7 +297,7 @@ static bool prepare(struct work *work)
 static bool run(struct bench *bench)
 {
     struct work work;
-    uint64_t full = full_size(bench);
+    uint64_t full = bench_full_size(bench);
     memset(&work, 0, sizeof work);
     work.session = bench->session;
     work.room = full + room_beside(bench, full);

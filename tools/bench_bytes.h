@@ -1,0 +1,17 @@
+/* How much the large cases of a benchmark move, and what their bytes are. */
+
+#ifndef TOOLS_BENCH_BYTES_H
+#define TOOLS_BENCH_BYTES_H
+
+#include "bench.h"
+
+/* Bytes of a large move: beyond every cache, and what the device has; a power
+ * of 2. */
+uint64_t bench_full_size(const struct bench *bench);
+
+/* What kernels_fill with the seed `buffer` puts at bytes [at, at + size). The
+ * words that they lie in are written: 8 bytes more than size at most. */
+void bench_pattern(uint32_t buffer, uint64_t at, size_t size,
+                   unsigned char *bytes);
+
+#endif
