@@ -171,7 +171,8 @@ static bool plan_split(const struct job_limits *limits,
         span = max_u64(span, divide_up(move->size, JOBS_MAX));
         if (span < move->size) {
             set_span(&family, round_up(span));
-            family.align = (cl_uint)choose_align(limits, family.piece);
+            if (span > limits->tile) /* one alone is as fast anywhere */
+                family.align = (cl_uint)choose_align(limits, family.piece);
         }
     }
     return plan_spans(limits, move, family, plan);

@@ -186,10 +186,11 @@ static void test_full_tiles(void **state)
                    /* as many fewer as wider ones leave empty */
                    {1026 * 16384 + 1, 1025, 16400, 128}};
     const struct {
-        uint64_t distance, span;
-    } spans[] = {{1, 16384},       {512, 16384},      {513, 2 * 16384},
-                 {1024, 32768},    {1025, 3 * 16384}, {4095, 8 * 16384},
-                 {4096, 8 * 16384}};
+        uint64_t distance, span, align;
+    } spans[] = {{1, 16384, 128},          {512, 16384, 128},
+                 {513, 2 * 16384, 16384},  {1024, 32768, 16384},
+                 {1025, 3 * 16384, 16384}, {4095, 8 * 16384, 16384},
+                 {4096, 8 * 16384, 16384}};
     (void)state;
     assert_int_equal(limits.tile, 16384);
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
@@ -203,7 +204,7 @@ static void test_full_tiles(void **state)
         const struct job_family family =
             family_of(&limits, CLMOVE_VARIANT_SPLIT, spans[i].distance);
         assert_int_equal(family.span, spans[i].span);
-        assert_int_equal(family.align, 16384);
+        assert_int_equal(family.align, spans[i].align);
     }
     const struct job_family disjoint =
         family_of(&limits, CLMOVE_VARIANT_DISJOINT, GIB);
