@@ -50,7 +50,6 @@ PARTS = {"move": ["clmove_nothing"] + [k for k in MOVERS if "ssm" not in k],
 # What is known and not mended; docs/performance.md tells. Registers, bytes.
 ALLOWED = {
     (compilers.amd, "clmove_batch", "lanes"): 32,
-    (compilers.amd, "clmove_batch_device", "lanes"): 32,
     (compilers.amd, "clmove_ssm_copy", "lanes"): 32,
     (compilers.amd, "clmove_ssm_step", "lanes"): 128,
 }
