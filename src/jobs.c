@@ -10,6 +10,8 @@
  * spans than one. And at most, for distances so small that all is edges. */
 enum { COLUMN_MIN = 4, COLUMN_MAX = 1024 };
 
+enum { ALIGN_MAX = 16 * 1024 };
+
 /* Larger pieces rather than more groups than any device can run. */
 enum { JOBS_MAX = 1 << 20 };
 #define PIECE_MAX (UINT64_C(1) << 30)
@@ -59,11 +61,11 @@ static void set_span(struct job_family *family, uint64_t span)
 }
 
 /* What places are counted from a multiple of: pieces that are stored at
- * multiples of a tile are the fastest. */
-static uint64_t choose_align(const struct job_limits *limits, uint64_t piece)
+ * multiples of a tile of 16 KiB are the fastest. */
+static cl_uint choose_align(const struct job_limits *limits, uint64_t piece)
 {
-    const uint64_t bits = limits->tile | piece;
-    return max_u64(bits & (0 - bits), JOB_LINE);
+    const uint64_t bits = ALIGN_MAX | limits->tile | piece;
+    return (cl_uint)max_u64(bits & (0 - bits), JOB_LINE);
 }
 
 /* As many places as a move has at most. */
@@ -116,7 +118,7 @@ static bool plan_disjoint(const struct job_limits *limits,
 {
     struct job_family family = whole_move(move);
     family.piece = choose_tile(limits, move->size);
-    family.align = (cl_uint)choose_align(limits, family.piece);
+    family.align = choose_align(limits, family.piece);
     family.span = family.stride = count_places(move, family.align);
     family.columns = (cl_uint)divide_up(family.span, family.piece);
     family.pieces = 1;
@@ -172,7 +174,7 @@ static bool plan_split(const struct job_limits *limits,
         if (span < move->size) {
             set_span(&family, round_up(span));
             if (span > limits->tile) /* one alone is as fast anywhere */
-                family.align = (cl_uint)choose_align(limits, family.piece);
+                family.align = choose_align(limits, family.piece);
         }
     }
     return plan_spans(limits, move, family, plan);
@@ -194,7 +196,7 @@ static bool plan_segments(const struct job_limits *limits,
 {
     const uint64_t s = distance(move);
     struct job_family family = whole_move(move);
-    family.align = (cl_uint)choose_align(limits, s);
+    family.align = choose_align(limits, s);
     const uint64_t segments = divide_up(count_places(move, family.align), s);
     const uint64_t wanted = limits->jobs == 0 ? segments : limits->jobs;
     uint64_t rows = divide_up(wanted, count_columns(s, limits->tile));
