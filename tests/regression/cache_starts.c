@@ -18,7 +18,9 @@ enum { PROCESSES = 32 };
 extern char **environ;
 
 static struct {
-    char **environment; /* as it was before the loader of OpenCL cut it up */
+    /* As it was before OpenCL was used: a loader leaves OCL_ICD_FILENAMES with
+     * its first file alone. */
+    char **environment;
     const char *folder; /* a started process's cache */
 } starts;
 
