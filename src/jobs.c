@@ -10,6 +10,8 @@
  * spans than one. And at most, for distances so small that all is edges. */
 enum { COLUMN_MIN = 4, COLUMN_MAX = 1024 };
 
+/* Multiples from which places are counted, at most: larger ones are no faster.
+ */
 enum { ALIGN_MAX = 16 * 1024 };
 
 /* Larger pieces rather than more groups than any device can run. */

@@ -233,11 +233,11 @@ static clmove_status add_copy(struct builder *builder, struct end from,
     const struct clmove_log *log = builder->log;
     clmove_status status = CLMOVE_SUCCESS;
     const struct job_move move = {from.at, to.at, size, false};
-    const struct job_limits limits =
-        plan_limits(builder->params, builder->plan, size);
+    struct job_limits limits;
     struct job_plan jobs;
     if (is_small(builder, size))
         return add_small(builder, from, to, size);
+    limits = plan_limits(builder->params, builder->plan, size);
     CHECK(job_plan_move(&limits, CLMOVE_VARIANT_DISJOINT, &move, &jobs),
           CLMOVE_UNSUPPORTED, "a move of %llu bytes has too many jobs",
           (unsigned long long)size);

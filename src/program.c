@@ -42,10 +42,10 @@ void program_options(const struct variant *variant,
                      char *options, size_t size)
 {
     const bool moves = part == &program_parts[0];
-    /* 1.2 is what the kernels need, and every device that is not refused has
-     * it. */
     const uint32_t group =
         moves ? variant->move_group_size : variant->group_size;
+    /* 1.2 is what the kernels need, and every device that is not refused has
+     * it. */
     const int length =
         snprintf(options, size,
                  "-cl-std=CL1.2 -DCLMOVE_BANKS=%u -DCLMOVE_SLICE_ROWS=%u "

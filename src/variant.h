@@ -19,7 +19,8 @@ struct variant {
     uint32_t move_group_size; /* work-items in a group that moves bytes */
     uint32_t move_registers; /* of an item, told to NVIDIA's compiler; 0: any */
     uint32_t move_tile;      /* bytes that such a group holds in local memory */
-    bool fixed_groups; /* the compiler is told the size of groups of states */
+    bool fixed_groups; /* the compiler is told the size of groups of states, and
+                          of those that move entries listed on the device */
     uint32_t state_held, move_held; /* values that an item holds at once */
     uint32_t entry_groups; /* groups that move entries listed on the device */
     uint64_t
