@@ -157,7 +157,7 @@ static void check(struct clmove_engine *engine, struct lists *lists,
     assert_true(moving_check(&lists->sizes, test, detail));
 }
 
-/* The last but one has several groups for each of 17 slices of a CPU. */
+/* The last but one has several groups for each of more than 16 slices. */
 static const struct moving_shape shapes[] = {
     {0, 0, 0, 0}, {0, 3, 0, 1}, {64, 0, 0, 1}, {0, 70, 0, 0}, {3, 1, 0, 1}};
 
@@ -340,25 +340,26 @@ static void test_one_huge(void **state)
     struct clmove_engine *engine = moving_engine(device, &many_groups);
     char detail[64];
 
-    for (int kind = 0; kind < 6; kind++) {
-        const size_t count = kind < 3 ? 200 : MOST;
+    for (int i = 0; i < 6; i++) {
+        const int kind = i % 3;
+        const size_t count = i < 3 ? 200 : MOST;
         struct moving memory;
         struct lists lists;
         const size_t size = 2 * HUGE_SIZE + count * 40 + 100;
         const struct bases bases = {&memory, &memory, 0, 0, size, size};
         moving_open(&memory, device, MOVING_BUFFER, size);
         open_lists(&lists, device, MOVING_BUFFER, count, 0);
-        for (size_t i = 0; i < count; i++) {
-            const int64_t at = (int64_t)i * 40 + 1;
-            set_entry(&lists, i, at, at + 13, 1 + (int64_t)i % 20);
+        for (size_t k = 0; k < count; k++) {
+            const int64_t at = (int64_t)k * 40 + 1;
+            set_entry(&lists, k, at, at + 13, 1 + (int64_t)k % 20);
         }
         const int64_t huge = (int64_t)count * 40 + 5;
-        set_entry(&lists, 123, kind % 3 == 1 ? huge + 17 : huge,
-                  kind % 3 == 0   ? huge + HUGE_SIZE + 3
-                  : kind % 3 == 1 ? huge
-                                  : huge + 16,
+        set_entry(&lists, 123, kind == 1 ? huge + 17 : huge,
+                  kind == 0   ? huge + HUGE_SIZE + 3
+                  : kind == 1 ? huge
+                              : huge + 16,
                   HUGE_SIZE);
-        snprintf(detail, sizeof(detail), "kind %d", kind);
+        snprintf(detail, sizeof(detail), "kind %d, %zu entries", kind, count);
         check(engine, &lists, &bases, __func__, detail);
         close_lists(&lists);
         moving_close(&memory);

@@ -11,8 +11,8 @@
 
 #define GIB (UINT64_C(1) << 30)
 
-/* Bytes of a move that a job stores at one time, as places: from the start of
- * the destination's line. */
+/* Bytes of a move that a job stores at one time, as places: from a multiple of
+ * the family's align. */
 struct range {
     uint64_t first, end;
 };
