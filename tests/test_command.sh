@@ -418,6 +418,12 @@ check_bench() {
     says 'is wrong, by clmove'
     expect 1 bench move --quick --only 'left by 16'
     says 'move left by 16: byte '
+    expect 1 bench batch --quick --only 'iB, planned'
+    says 'x 1 MiB, planned: byte '
+    broken move.cl '(number - before) * DEVICE_TILE' \
+        '(number - before) * (DEVICE_TILE - 16)'
+    expect 1 bench batch --quick --only 'iB, listed'
+    says 'x 1 MiB, listed: byte '
 }
 
 # replays ARGUMENT...: a replay in which all checks pass, with the hash of

@@ -161,14 +161,18 @@ static bool time_moves(struct bench *bench, uint64_t shift, uint32_t batches)
     struct bench_name name;
     memset(&work, 0, sizeof work);
     memset(&name, 0, sizeof name);
+    snprintf(name.text, sizeof name.text, "128 x 32 KiB, shift %" PRIu64 "%s",
+             shift, batches > 1 ? ", cold" : "");
+    if (!bench_wants(bench, name.text)) {
+        bench->rows_done += 2; /* of time_sides */
+        return true;
+    }
     work.session = bench->session;
     work.buffer =
         session_buffer(bench->session, (size_t)batches * BATCH_SIZE, "batches");
     bool fine = baseline_create(&baseline, bench->session, NULL) && work.buffer;
     for (; fine && work.count < batches; work.count++)
         fine = create_batch(&work, &baseline, work.count, shift);
-    snprintf(name.text, sizeof name.text, "128 x 32 KiB, shift %" PRIu64 "%s",
-             shift, batches > 1 ? ", cold" : "");
     name.subject = "batch";
     name.bytes = (uint64_t)MOVES * MOVE_SIZE;
     fine = fine && time_sides(bench, &work, &name, shift);

@@ -3,7 +3,6 @@
 
 #include "bench_bytes.h"
 
-#include "hex.h"
 #include "kernels.h"
 
 #include <inttypes.h>
@@ -69,56 +68,44 @@ static bool enqueue_copy(void *context, cl_command_queue queue, uint32_t turn,
     return !session_failed(code, "clEnqueueCopyBuffer");
 }
 
-/* Entries once: all bytes of the destination must be the sources'. */
-static enum cli_exit check(struct work *work, const struct bench_side *side,
-                           const char *name)
-{
-    cl_command_queue queue = work->session->queue;
-    for (uint32_t i = 0; i < 2; i++)
-        if (!kernels_fill(&work->kernels, work->buffers[i], work->full, i))
-            return CLI_OPENCL_FAILED;
-    if (!side->enqueue(side->context, queue, 0, NULL))
-        return CLI_OPENCL_FAILED;
-    for (uint64_t i = 0; i < work->count; i++) {
-        const size_t size = (size_t)work->size;
-        bench_pattern(0, slot_of(work, i) * size, size, work->expected);
-        if (session_failed(clEnqueueReadBuffer(queue, work->buffers[1], CL_TRUE,
-                                               (size_t)i * size, size,
-                                               work->found, 0, NULL, NULL),
-                           "clEnqueueReadBuffer"))
-            return CLI_OPENCL_FAILED;
-        size_t byte = hex_first_difference(work->expected, work->found, size);
-        if (byte < size) {
-            cli_error("batch %s: byte %" PRIu64 " is wrong, by clmove", name,
-                      i * size + byte);
-            return CLI_CHECK_FAILED;
-        }
-    }
-    return CLI_GO_ON;
-}
+/* Ways to move all entries. */
+enum { WAYS = 2 };
+static const struct way {
+    const char *name;
+    bool (*enqueue)(void *context, cl_command_queue queue, uint32_t turn,
+                    cl_event *event);
+} ways[WAYS] = {{"planned", enqueue_planned}, {"listed", enqueue_listed}};
 
-static bool time_side(struct bench *bench, struct work *work,
-                      struct bench_side side, const char *kind)
+static struct bench_name name_way(const struct work *work, int way)
 {
-    struct bench_name name;
-    struct bench_side copy = {enqueue_copy, work};
-    memset(&name, 0, sizeof name);
+    struct bench_name name = {.subject = "batch",
+                              .bytes = work->full,
+                              .base = "clEnqueueCopyBuffer",
+                              .base_moves = true};
     const bool mib = work->size >= 1 << 20;
     snprintf(name.text, sizeof name.text, "%" PRIu64 " x %" PRIu64 " %s, %s",
              work->count, work->size >> (mib ? 20 : 10), mib ? "MiB" : "KiB",
-             kind);
-    if (bench_wants(bench, name.text)) {
-        enum cli_exit code = check(work, &side, name.text);
-        if (code != CLI_GO_ON) {
-            bench->failure = code;
-            return false;
-        }
+             ways[way].name);
+    return name;
+}
+
+/* Entries once: all bytes of the destination must be the sources'. */
+static enum cli_exit check(struct work *work, const struct bench_side *side,
+                           const struct bench_name *name)
+{
+    const size_t size = (size_t)work->size;
+    enum cli_exit code = CLI_GO_ON;
+    for (uint32_t i = 0; i < 2; i++)
+        if (!kernels_fill(&work->kernels, work->buffers[i], work->full, i))
+            return CLI_OPENCL_FAILED;
+    if (!side->enqueue(side->context, work->session->queue, 0, NULL))
+        return CLI_OPENCL_FAILED;
+    for (uint64_t i = 0; code == CLI_GO_ON && i < work->count; i++) {
+        bench_pattern(0, slot_of(work, i) * size, size, work->expected);
+        code = bench_compare(work->session, work->buffers[1], i * size, size,
+                             work->expected, work->found, name);
     }
-    name.subject = "batch";
-    name.bytes = work->full;
-    name.base = "clEnqueueCopyBuffer";
-    name.base_moves = true;
-    return bench_pair(bench, &name, side, copy);
+    return code;
 }
 
 /* The entries as a planned batch and as lists. */
@@ -169,48 +156,82 @@ static bool create_entries(struct work *work)
     return fine;
 }
 
-static bool time_size(struct bench *bench, struct work *work, uint64_t size)
+static bool open_work(struct work *work)
 {
-    work->size = size;
-    work->count = work->full / size;
-    work->found = malloc((size_t)size + 8);
-    work->expected = malloc((size_t)size + 8);
-    bool fine = work->found && work->expected;
-    if (!fine)
+    bool fine = kernels_create(&work->kernels, work->session);
+    for (int i = 0; fine && i < 2; i++) {
+        work->buffers[i] =
+            session_buffer(work->session, (size_t)work->full, "entries");
+        fine = work->buffers[i] != NULL;
+    }
+    return fine;
+}
+
+/* Makes the entries of the size in hand, and their batch. */
+static bool open_size(struct work *work)
+{
+    work->found = malloc((size_t)work->size + 8);
+    work->expected = malloc((size_t)work->size + 8);
+    if (!work->found || !work->expected) {
         cli_error("out of memory");
-    fine = fine && create_entries(work) &&
-           time_side(bench, work, (struct bench_side){enqueue_planned, work},
-                     "planned") &&
-           time_side(bench, work, (struct bench_side){enqueue_listed, work},
-                     "listed");
+        return false;
+    }
+    return create_entries(work);
+}
+
+static void close_size(struct work *work)
+{
     clFinish(work->session->queue);
     clmove_batch_destroy(&work->batch);
     for (int i = 0; i < 3; i++)
         session_release(&work->lists[i]);
     free(work->found);
     free(work->expected);
-    return fine;
+    work->found = work->expected = NULL;
+}
+
+static bool time_way(struct bench *bench, struct work *work, int way)
+{
+    const struct bench_name name = name_way(work, way);
+    struct bench_side clmove = {ways[way].enqueue, work};
+    struct bench_side copy = {enqueue_copy, work};
+    enum cli_exit code = check(work, &clmove, &name);
+    if (code != CLI_GO_ON) {
+        bench->failure = code;
+        return false;
+    }
+    return bench_pair(bench, &name, clmove, copy);
 }
 
 uint64_t bench_bulk_rows(void)
 {
-    return SIZES * 2;
+    return SIZES * WAYS;
 }
 
+/* Opens what is asked for alone: it takes gigabytes. */
 bool bench_bulk_run(struct bench *bench)
 {
     struct work work;
+    bool fine = true, opened = false;
     memset(&work, 0, sizeof work);
     work.session = bench->session;
     work.full = bench_full_size(bench);
-    bool fine = kernels_create(&work.kernels, bench->session);
-    for (int i = 0; fine && i < 2; i++) {
-        work.buffers[i] =
-            session_buffer(bench->session, (size_t)work.full, "entries");
-        fine = work.buffers[i] != NULL;
+    for (int i = 0; fine && i < SIZES; i++) {
+        work.size = sizes[i];
+        work.count = work.full / work.size;
+        for (int way = 0; fine && way < WAYS; way++) {
+            const struct bench_name name = name_way(&work, way);
+            if (!bench_wants(bench, name.text)) {
+                bench->rows_done++;
+                continue;
+            }
+            fine = (opened || open_work(&work)) &&
+                   (work.batch || open_size(&work)) &&
+                   time_way(bench, &work, way);
+            opened = true;
+        }
+        close_size(&work);
     }
-    for (int i = 0; fine && i < SIZES; i++)
-        fine = time_size(bench, &work, sizes[i]);
     for (int i = 0; i < 2; i++)
         session_release(&work.buffers[i]);
     kernels_destroy(&work.kernels);

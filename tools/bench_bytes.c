@@ -2,8 +2,10 @@
 
 #include "bench_bytes.h"
 
+#include "hex.h"
 #include "random.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 uint64_t bench_full_size(const struct bench *bench)
@@ -33,4 +35,22 @@ void bench_pattern(uint32_t buffer, uint64_t at, size_t size,
         memcpy(bytes + i, &word, sizeof word);
     }
     memmove(bytes, bytes + skipped, size);
+}
+
+enum cli_exit bench_compare(const struct session *session, cl_mem buffer,
+                            uint64_t at, size_t size,
+                            const unsigned char *expected, unsigned char *found,
+                            const struct bench_name *name)
+{
+    if (session_failed(clEnqueueReadBuffer(session->queue, buffer, CL_TRUE,
+                                           (size_t)at, size, found, 0, NULL,
+                                           NULL),
+                       "clEnqueueReadBuffer"))
+        return CLI_OPENCL_FAILED;
+    size_t byte = hex_first_difference(expected, found, size);
+    if (byte == size)
+        return CLI_GO_ON;
+    cli_error("%s %s: byte %" PRIu64 " is wrong, by clmove", name->subject,
+              name->text, at + byte);
+    return CLI_CHECK_FAILED;
 }

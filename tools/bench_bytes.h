@@ -14,4 +14,12 @@ uint64_t bench_full_size(const struct bench *bench);
 void bench_pattern(uint32_t buffer, uint64_t at, size_t size,
                    unsigned char *bytes);
 
+/* Reads bytes [at, at + size) of a buffer into `found` and compares them with
+ * those that are expected after clmove's command of that name. A difference is
+ * printed, and a check failed. */
+enum cli_exit bench_compare(const struct session *session, cl_mem buffer,
+                            uint64_t at, size_t size,
+                            const unsigned char *expected, unsigned char *found,
+                            const struct bench_name *name);
+
 #endif

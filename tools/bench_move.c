@@ -2,7 +2,6 @@
 
 #include "bench_bytes.h"
 
-#include "hex.h"
 #include "kernels.h"
 
 #include <inttypes.h>
@@ -131,30 +130,21 @@ static void expect(const struct work *work, uint64_t at, size_t size)
 
 /* Moves once. All bytes of the destination, and some behind it, must be what
  * memmove makes of them. */
-static enum cli_exit check(struct work *work, const char *name)
+static enum cli_exit check(struct work *work, const struct bench_name *name)
 {
-    cl_command_queue queue = work->session->queue;
+    enum cli_exit code = CLI_GO_ON;
     uint64_t end = work->dst + work->src + work->size + GUARD;
     if (end > work->room)
         end = work->room;
-    if (!fill(work) || !enqueue_clmove(work, queue, 0, NULL))
+    if (!fill(work) || !enqueue_clmove(work, work->session->queue, 0, NULL))
         return CLI_OPENCL_FAILED;
-    for (uint64_t at = 0; at < end; at += CHUNK) {
+    for (uint64_t at = 0; code == CLI_GO_ON && at < end; at += CHUNK) {
         size_t size = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
         expect(work, at, size);
-        if (session_failed(clEnqueueReadBuffer(
-                               queue, work->buffers[work->apart], CL_TRUE,
-                               (size_t)at, size, work->found, 0, NULL, NULL),
-                           "clEnqueueReadBuffer"))
-            return CLI_OPENCL_FAILED;
-        size_t byte = hex_first_difference(work->expected, work->found, size);
-        if (byte == size)
-            continue;
-        cli_error("move %s: byte %" PRIu64 " is wrong, by clmove", name,
-                  at + byte);
-        return CLI_CHECK_FAILED;
+        code = bench_compare(work->session, work->buffers[work->apart], at,
+                             size, work->expected, work->found, name);
     }
-    return CLI_GO_ON;
+    return code;
 }
 
 static bool time_work(struct bench *bench, struct work *work,
@@ -162,13 +152,13 @@ static bool time_work(struct bench *bench, struct work *work,
 {
     struct bench_side clmove = {enqueue_clmove, work};
     struct bench_side copy = {enqueue_copy, work};
+    name->subject = "move";
     if (bench_wants(bench, name->text)) {
-        enum cli_exit code = check(work, name->text);
+        enum cli_exit code = check(work, name);
         bench->failure = code == CLI_GO_ON ? CLI_OPENCL_FAILED : code;
         if (code != CLI_GO_ON)
             return false;
     }
-    name->subject = "move";
     name->model = NULL;
     name->bytes = work->size;
     name->base = "clEnqueueCopyBuffer";
